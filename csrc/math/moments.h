@@ -1,0 +1,57 @@
+// Mean and variance in one pass over the data, without the cancellation of E[x^2] - E[x]^2.
+//
+// Data is taken in tiles. Within a tile, deviations from the tile's first element are summed (a constant tile
+// then has variance exactly 0, and mean exactly that constant); tiles are merged with the formula of
+// Chan, Golub and LeVeque (1979), "Updating formulae and a pairwise algorithm for computing sample variances".
+#pragma once
+
+#include "math/sum.h"
+
+namespace bn {
+
+// Sums of deviations from a fixed shift. Sum as in dy_dot_xmu.h.
+template <class Sum>
+struct ShiftedSums {
+  Sum deviation{};
+  Sum square{};
+};
+
+template <class Sum, class V>
+BN_INLINE void add(ShiftedSums<Sum>& sums, V x, V shift) {
+  const V deviation = x - shift;
+  sums.deviation += deviation;
+  sums.square += deviation * deviation;
+}
+
+// The shift for a tile whose first element is given: that element, unless it is infinite or NaN, when subtracting
+// it would hide what the tile holds.
+BN_INLINE double tile_shift(double first) { return first - first == 0.0 ? first : 0.0; }
+
+// Count, mean and sum of squared deviations from the mean. A default-constructed one is the empty set.
+struct Moments {
+  double count = 0;
+  double mean = 0;
+  double m2 = 0;
+};
+
+BN_INLINE Moments moments_of_tile(double count, double shift, double deviation, double square) {
+  if (count == 0) return {};
+  const double offset = deviation / count;
+  const double m2 = square - deviation * offset;
+  return {count, shift + offset, m2 < 0 ? 0.0 : m2};  // below 0 only by rounding; NaN stays
+}
+
+BN_INLINE Moments merge(const Moments& a, const Moments& b) {
+  if (a.count == 0) return b;
+  if (b.count == 0) return a;
+  const double count = a.count + b.count;
+  const double delta = b.mean - a.mean;
+  const double share = b.count / count;
+  // Equal means stay exactly as they are (also infinite ones, where delta is NaN by subtraction).
+  const double mean = a.mean == b.mean ? a.mean : a.mean + delta * share;
+  return {count, mean, a.m2 + b.m2 + delta * delta * (a.count * share)};
+}
+
+BN_INLINE double biased_variance(const Moments& moments) { return moments.m2 / moments.count; }
+
+}  // namespace bn

@@ -1,0 +1,30 @@
+// Sums that keep their rounding error (Knuth's TwoSum), for float64 data, whose plain float64 sum would lose digits.
+#pragma once
+
+#include "math/inline.h"
+
+namespace bn {
+
+// V is double or a vector of doubles. `error` collects, exactly, what each addition to `value` rounded away.
+// Infinities and NaN: value() falls back to the plain sum, whose meaning they have.
+template <class V>
+struct CompensatedSum {
+  V value{};
+  V error{};
+
+  BN_INLINE void operator+=(V x) {
+    const V sum = value + x;
+    const V part = sum - value;
+    error += (value - (sum - part)) + (x - part);
+    value = sum;
+  }
+};
+
+BN_INLINE double total(double sum) { return sum; }
+
+BN_INLINE double total(const CompensatedSum<double>& sum) {
+  const double both = sum.value + sum.error;
+  return both == both ? both : sum.value;  // inf - inf in the error must not turn an infinite sum into NaN
+}
+
+}  // namespace bn

@@ -1,0 +1,15 @@
+/* bn_api: batch-normalization operators with a two-phase C interface, on CPUs and NVIDIA GPUs.
+ *
+ *   bnapi<Op>GetWorkspaceSize(...)  checks the arguments, plans, and gives a workspace size and an executor
+ *   bnapi<Op>(...)                  enqueues the planned work on a stream and returns
+ */
+#ifndef BN_API_H_
+#define BN_API_H_
+
+#include "bn_api/types.h"
+#include "bn_api/runtime.h"
+#include "bn_api/tensor.h"
+#include "bn_api/executor.h"
+#include "bn_api/batch_norm_reduce_backward.h"
+
+#endif /* BN_API_H_ */
