@@ -40,7 +40,9 @@ def declarations(header: Path) -> str:
             lines.append(line.replace("BNAPI_EXPORT ", ""))
     body = "\n".join(line.rstrip() for line in lines)
     if "static inline" in body or "{" in re.sub(r"(enum|struct|union)\s*\w*\s*\{[^}]*\}", "", body):
-        raise SystemExit(f"{header}: a function body or an unknown construct: the module cannot be made from it")
+        raise SystemExit(
+            f"{header}: a function body or an unknown construct: the module cannot be made from it"
+        )
     return re.sub(r"\n{2,}", "\n", body).strip()
 
 

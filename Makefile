@@ -1,0 +1,92 @@
+# The front door: thin over CMake presets (CMakePresets.json) and pytest. `make help` lists what there is.
+#
+# Everything a target needs beyond g++, make, git and python3 (with its venv and header packages) is set up by the
+# target itself, in .venv and build/. A second run does only what changed.
+
+PYTHON ?= python3
+VENV ?= .venv
+PREFIX ?= /usr/local
+CUDA ?= auto
+PYTEST_ARGS ?=
+JOBS ?= $(shell nproc)
+
+py := $(VENV)/bin/python
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
+unexport PYTHONPATH PYTHONHOME
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build release install lint format bench docs nightly wheel cuda cuda-report gpu-check
+.PHONY: asan tsan simt clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+# ---- set-up: one stamp per list of Python packages ----------------------------------------------------------------
+
+$(VENV)/stamp-venv: tools/check_prerequisites.sh
+	@tools/check_prerequisites.sh $(PYTHON)
+	@echo "== Making $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/stamp-%: tools/requirements/%.txt $(VENV)/stamp-venv
+	@echo "== Installing Python packages: $*.txt"
+	@$(py) -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# Lists that include another are as old as the newest of theirs.
+$(VENV)/stamp-test $(VENV)/stamp-bench: tools/requirements/demo.txt
+$(VENV)/stamp-lint: tools/requirements/test.txt tools/requirements/demo.txt
+
+$(VENV)/stamp-torch: tools/install_torch.py $(VENV)/stamp-build
+	@$(py) tools/install_torch.py
+	@touch $@
+
+# ---- building -----------------------------------------------------------------------------------------------------
+
+# Ninja runs CMake again by itself when a CMake file changes; the presets and the tools are the rest.
+build/%/stamp-configure-$(CUDA): CMakePresets.json $(VENV)/stamp-build
+	@echo "== Configuring build/$*"
+	@cmake --preset $* -DPython_EXECUTABLE=$(CURDIR)/$(py) $(CONFIGURE_$*)
+	@touch $@
+
+# An ordinary variable keeps the CUDA choice of the last configuration when a target does not name one.
+CONFIGURE_release = -DBNAPI_CUDA=$(CUDA)
+
+build-%: build/%/stamp-configure-$(CUDA)
+	@cmake --build --preset $*
+
+.PRECIOUS: build/%/stamp-configure-$(CUDA) $(VENV)/stamp-%
+
+build: build-dev ## the library, the Python module and the test programs, in build/dev
+
+release: build-release ## the optimised library and Python module, in build/release
+
+install: build-release ## install the library, headers and configuration files under PREFIX
+	@cmake --install build/release --prefix $(PREFIX)
+
+wheel: $(VENV)/stamp-build ## the Python wheel, in dist/
+	@$(py) -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist .
+
+# ---- running ------------------------------------------------------------------------------------------------------
+
+demo: build-release $(VENV)/stamp-demo ## build, and run the samples
+	@tools/run_demo.sh $(CURDIR)/build/release
+
+test: build-dev $(VENV)/stamp-test $(VENV)/stamp-torch ## build, and run all tests
+	@tools/run_tests.sh dev $(PYTEST_ARGS)
+
+asan tsan simt: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests under a sanitizer, or on the emulated GPU
+	@tools/run_tests.sh $* $(PYTEST_ARGS)
+
+cuda: build-cuda ## compile the CUDA backend, warnings as errors
+
+lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
+	@tools/lint.sh
+
+format: $(VENV)/stamp-lint ## bring the sources into the project's format
+	@tools/lint.sh --fix
+
+clean: ## remove everything that was built
+	rm -rf build dist site .venv

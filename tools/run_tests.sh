@@ -1,0 +1,32 @@
+#!/bin/bash
+# Runs all tests of one preset's build: the C programs by ctest, then pytest. Further arguments go to pytest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+build=build/$preset
+
+export BNAPI_PRESET=$preset
+# Reports of a sanitizer end the program that they concern.
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:check_initialization_order=1
+
+if [ -f "$build/CTestTestfile.cmake" ]; then
+  echo "== C and C++ tests ($preset)"
+  ctest --test-dir "$build" --output-on-failure --no-tests=ignore
+fi
+
+# Python itself is not instrumented: the sanitizer's run-time library has to be there before the module is, and
+# the C++ library with it, so that exceptions are seen. Python leaks on purpose at exit.
+preload=
+case $preset in
+  asan)
+    preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
+    ;;
+  tsan) preload="$(g++ -print-file-name=libtsan.so) $(g++ -print-file-name=libstdc++.so)" ;;
+esac
+
+echo "== Python tests ($preset)"
+exec env ${preload:+LD_PRELOAD="$preload"} python -m pytest "$@"
