@@ -1,7 +1,7 @@
 """Where the package under test comes from.
 
-BNAPI_PRESET names the build tree (default: dev), whose package directory build/<preset>/python goes first on the
-path; "installed" leaves the path alone, for a package that pip installed.
+BNAPI_PRESET names the build tree (default: dev), whose package directory build/<preset>/python goes first on
+the path; "installed" leaves the path alone, for a package that pip installed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Installs PyTorch for the tests and benchmarks that compare with it, if pip offers a CPU build.
 
-A build for CUDA brings several gigabytes that nothing here needs. Where pip offers only such a build this script
-says so and succeeds: what needs PyTorch is then skipped. Whatever is installed already is left as it is.
+A build for CUDA brings several gigabytes that nothing here needs. Where pip offers only such a build this
+script says so and succeeds: what needs PyTorch is then skipped. Whatever is installed already stays as it is.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ REQUIREMENT = "torch==2.13.0"
 
 def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
-    return subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.run(command, text=True, capture_output=True)
 
 
 def skip(reason: str) -> None:
     print(
-        f"PyTorch: {reason}; what compares with it is skipped. To have it, install a CPU build into this venv."
+        f"PyTorch: {reason}; what compares with it is skipped.\n"
+        "         To have it, install a CPU build into this virtual environment."
     )
     sys.exit(0)
 
