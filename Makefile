@@ -10,8 +10,8 @@ CUDA ?= auto
 PYTEST_ARGS ?=
 JOBS ?= $(shell nproc)
 
-py := $(VENV)/bin/python
-export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+py := $(abspath $(VENV))/bin/python
+export PATH := $(abspath $(VENV))/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 unexport PYTHONPATH PYTHONHOME
 
@@ -48,7 +48,7 @@ $(VENV)/stamp-torch: tools/install_torch.py $(VENV)/stamp-build
 # Ninja runs CMake again by itself when a CMake file changes; the presets and the tools are the rest.
 build/%/stamp-configure-$(CUDA): CMakePresets.json $(VENV)/stamp-build
 	@echo "== Configuring build/$*"
-	@cmake --preset $* -DPython_EXECUTABLE=$(CURDIR)/$(py) $(CONFIGURE_$*)
+	@cmake --preset $* -DPython_EXECUTABLE=$(py) $(CONFIGURE_$*)
 	@touch $@
 
 # An ordinary variable keeps the CUDA choice of the last configuration when a target does not name one.

@@ -6,8 +6,8 @@ missing=
 
 need() { missing="$missing $1"; }
 
-command -v g++ >/dev/null 2>&1 || command -v c++ >/dev/null 2>&1 || command -v "${CXX:-/}" >/dev/null 2>&1 || need g++
-command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v "${CC:-/}" >/dev/null 2>&1 || need gcc
+command -v g++ >/dev/null 2>&1 || command -v c++ >/dev/null 2>&1 || command -v "${CXX:-none}" >/dev/null 2>&1 || need g++
+command -v cc >/dev/null 2>&1 || command -v gcc >/dev/null 2>&1 || command -v "${CC:-none}" >/dev/null 2>&1 || need gcc
 if ! command -v "$python" >/dev/null 2>&1; then
   need python3
   need python3-venv
