@@ -16,8 +16,8 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build release install lint format bench docs nightly wheel cuda cuda-report gpu-check
-.PHONY: asan tsan simt clean
+.PHONY: help demo test build release install wheel wheel-test asan tsan simt cuda cuda-report gpu-check
+.PHONY: lint format bench docs nightly clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -67,7 +67,10 @@ install: build-release ## install the library, headers and configuration files u
 	@cmake --install build/release --prefix $(PREFIX)
 
 wheel: $(VENV)/stamp-build ## the Python wheel, in dist/
-	@$(py) -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist .
+	@$(py) -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist -C cmake.define.BNAPI_CUDA=$(CUDA) .
+
+wheel-test: wheel $(VENV)/stamp-test ## install the wheel in a clean virtual environment and use it from there
+	@$(py) -m pytest -q tests/wheel
 
 # ---- running ------------------------------------------------------------------------------------------------------
 
@@ -80,6 +83,9 @@ test: build-dev $(VENV)/stamp-test $(VENV)/stamp-torch ## build, and run all tes
 asan tsan simt: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests under a sanitizer, or on the emulated GPU
 	@tools/run_tests.sh $* $(PYTEST_ARGS)
 
+bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against PyTorch and NumPy, side by side
+	@PYTHONPATH=build/release/python python -m pybn_api bench $(BENCH_ARGS)
+
 cuda: build-cuda ## compile the CUDA backend, warnings as errors
 
 lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
@@ -87,6 +93,12 @@ lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
 
 format: $(VENV)/stamp-lint ## bring the sources into the project's format
 	@tools/lint.sh --fix
+
+docs: build-release $(VENV)/stamp-docs ## the documentation as a site, in site/
+	@mkdocs build --strict
+
+nightly: ## what is too long for every change: other processors, big cases, a fresh machine, the wheel
+	@tools/nightly/run.sh
 
 clean: ## remove everything that was built
 	rm -rf build dist site .venv

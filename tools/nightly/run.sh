@@ -1,0 +1,48 @@
+#!/bin/bash
+# What takes too long, or needs too much, for every change: other processors, the big cases, a fresh machine, the
+# wheel. Needs root for apt-get and debootstrap.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+. tools/steps.sh
+export DEBIAN_FRONTEND=noninteractive PIP_DISABLE_PIP_VERSION_CHECK=1
+exec </dev/null
+
+packages="g++-aarch64-linux-gnu qemu-user debootstrap pkg-config binutils"
+machine() {
+  # shellcheck disable=SC2086 # a list of words
+  dpkg -s $packages >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages; }
+}
+
+# A CPU without AVX. Python and NumPy run there too, so the same tests do.
+nehalem() {
+  echo "library and interpreter under qemu-x86_64 -cpu Nehalem"
+  BNAPI_PRESET=dev qemu-x86_64 -cpu Nehalem .venv/bin/python -m pytest -q -p no:xdist -p no:cacheprovider \
+    tests/python -k "nehalem or worked_example or smoke"
+}
+
+aarch64() {
+  .venv/bin/cmake --preset aarch64 && .venv/bin/cmake --build --preset aarch64 &&
+    .venv/bin/ctest --test-dir build/aarch64 --output-on-failure
+}
+
+big_cases() {
+  make build && BNAPI_BIG=1 .venv/bin/python -m pytest -q tests/python -k "big"
+}
+
+wheel() {
+  make wheel CUDA=off && make wheel-test && tools/nightly/manylinux_wheel.sh
+}
+
+export packages
+export -f machine nehalem aarch64 big_cases wheel
+
+step 600 "machine" machine
+step 1800 "make test" make test
+step 3600 "no AVX: qemu, Nehalem" nehalem
+step 1800 "AArch64: cross compiler, qemu" aarch64
+step 3600 "big cases" big_cases
+step 1800 "thread sanitizer" make tsan
+step 1800 "wheel, manylinux_2_28" wheel
+step 3600 "fresh Debian" tests/fresh/run.sh
+
+steps_end
