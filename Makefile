@@ -20,7 +20,7 @@ unexport PYTHONPATH PYTHONHOME
 .PHONY: lint format bench docs nightly clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
 
 # ---- set-up: one stamp per list of Python packages ----------------------------------------------------------------
 
