@@ -6,10 +6,10 @@
 #ifndef BN_API_H_
 #define BN_API_H_
 
-#include "bn_api/types.h"
+#include "bn_api/batch_norm_reduce_backward.h"
+#include "bn_api/executor.h"
 #include "bn_api/runtime.h"
 #include "bn_api/tensor.h"
-#include "bn_api/executor.h"
-#include "bn_api/batch_norm_reduce_backward.h"
+#include "bn_api/types.h"
 
 #endif /* BN_API_H_ */

@@ -3,9 +3,9 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "bn_api/types.h"
 #include "core/program.h"
@@ -48,10 +48,13 @@ class Call {
  public:
   Call(Op op, bool ascend) : op_(op), ascend_(ascend) {}
 
-  // Tensor parameters, registered in the order of the C signature: that order numbers the slots, inputs first.
-  // NULL is an absent Param that still takes its slot. A handle that is not alive throws BNAPI_ERR_PARAM_INVALID.
+  // Tensor parameters, registered in the order of the C signature: that order numbers the slots, inputs
+  // first. NULL is an absent Param that still takes its slot. A handle that is not alive throws
+  // BNAPI_ERR_PARAM_INVALID.
   Param input(const char* name, const bnapiTensor* handle);
   Param output(const char* name, const bnapiTensor* handle);
+  // An output that is masked off: absent whatever the handle is, which is not even looked at.
+  Param ignored_output(const char* name);
 
   std::shared_ptr<const Scalar> scalar(const char* name, const bnapiScalar* handle);  // null for NULL
   std::shared_ptr<const BoolArray> bool_array(const char* name, const bnapiBoolArray* handle);
@@ -79,12 +82,27 @@ class Call {
   std::array<void*, kMaxSlots> addresses_{};
 };
 
-// Phase one: checks the out pointers, lets `plan` validate and build the program, has the current device's backend
-// plan it, and hands out an executor. Exceptions become statuses.
-bnapiStatus phase_one(Op op, uint64_t* workspace_size, bnapiOpExecutor** executor,
-                      const std::function<Program(Call&)>& plan);
+// A reference to a callable Program(Call&), for the length of a call. (std::function would allocate.)
+class PlanFunction {
+ public:
+  template <class F>
+  PlanFunction(F&& function)  // NOLINT: implicit, so that phase_one takes a lambda
+      : object_(&function), invoke_([](void* object, Call& call) {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(call);
+        }) {}
+  Program operator()(Call& call) const { return invoke_(object_, call); }
+
+ private:
+  void* object_;
+  Program (*invoke_)(void*, Call&);
+};
+
+// Phase one: checks the out pointers, lets `plan` validate and build the program, has the current device's
+// backend plan it, and hands out an executor. Exceptions become statuses.
+bnapiStatus phase_one(Op op, uint64_t* workspace_size, bnapiOpExecutor** executor, PlanFunction plan);
 
 // Phase two: runs the executor on the stream.
-bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpExecutor* executor, bnapiStream stream);
+bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpExecutor* executor,
+                      bnapiStream stream);
 
 }  // namespace bn

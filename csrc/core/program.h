@@ -110,9 +110,9 @@ struct Program {
 
   // Parameters per channel; an absent one has the contract's default (weight 1, bias 0, ...).
   ChannelArg weight, bias;
-  ChannelArg mean, invstd;                // saved or given statistics
-  ChannelArg running_mean, running_var;   // read, and in training updated in place
-  ChannelArg sum_dy_in, sum_dy_xmu_in;    // of BatchNormElemtBackward
+  ChannelArg mean, invstd;               // saved or given statistics
+  ChannelArg running_mean, running_var;  // read, and in training updated in place
+  ChannelArg sum_dy_in, sum_dy_xmu_in;   // of BatchNormElemtBackward
   // Outputs per channel; an absent one is not wanted.
   ChannelArg mean_out, invstd_out;
   ChannelArg sum, square_sum;
@@ -133,7 +133,8 @@ struct Program {
   int32_t fill_count = 0;
 };
 
-static_assert(std::is_trivially_copyable<Program>::value, "programs are copied into queues and kernel arguments");
+static_assert(std::is_trivially_copyable<Program>::value,
+              "programs are copied into queues and kernel arguments");
 
 template <class Arg>
 BN_INLINE bool present(const Arg& arg) {
@@ -142,13 +143,15 @@ BN_INLINE bool present(const Arg& arg) {
 
 BN_INLINE double load(const ChannelArg& arg, int64_t channel, double otherwise = 0.0) {
   if (!present(arg)) return otherwise;
-  return load_as_double(static_cast<const char*>(arg.data) + channel * arg.stride * dtype_size(arg.dtype), arg.dtype);
+  return load_as_double(static_cast<const char*>(arg.data) + channel * arg.stride * dtype_size(arg.dtype),
+                        arg.dtype);
 }
 
 // Writes one per-channel output with a single rounding; does nothing for an output that is not wanted.
 BN_INLINE void store(const ChannelArg& arg, int64_t channel, double value) {
   if (!present(arg)) return;
-  store_from_double(static_cast<char*>(arg.data) + channel * arg.stride * dtype_size(arg.dtype), arg.dtype, value);
+  store_from_double(static_cast<char*>(arg.data) + channel * arg.stride * dtype_size(arg.dtype), arg.dtype,
+                    value);
 }
 
 // Element (row, column) of a [K, C] tensor, or element `row` of a [K] one.

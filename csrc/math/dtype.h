@@ -63,10 +63,16 @@ inline constexpr uint16_t kNanBFloat16 = 0x7FC0u;
 
 // ---- widening: exact ---------------------------------------------------------------------------------------
 
-BN_INLINE float widen(float x) { return x; }
-BN_INLINE double widen(double x) { return x; }
+BN_INLINE float widen(float x) {
+  return x;
+}
+BN_INLINE double widen(double x) {
+  return x;
+}
 
-BN_INLINE float widen(BFloat16 x) { return bit_cast<float>(static_cast<uint32_t>(x.bits) << 16); }
+BN_INLINE float widen(BFloat16 x) {
+  return bit_cast<float>(static_cast<uint32_t>(x.bits) << 16);
+}
 
 BN_INLINE float widen(Half x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;

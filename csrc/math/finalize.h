@@ -22,9 +22,13 @@ struct Totals {
   RawSums<double> sums;
 };
 
-BN_INLINE double inverse_std(double variance, double eps) { return 1.0 / sqrt(variance + eps); }
+BN_INLINE double inverse_std(double variance, double eps) {
+  return 1.0 / sqrt(variance + eps);
+}
 
-BN_INLINE double quiet_nan() { return bit_cast<double>(kNan64); }
+BN_INLINE double quiet_nan() {
+  return bit_cast<double>(kNan64);
+}
 
 // running = (1 - m) * running + m * batch
 BN_INLINE double blend(double running, double batch, double momentum) {
@@ -87,7 +91,8 @@ BN_INLINE double reduction_mean(const Program& p, int64_t c) {
 }
 
 // BatchNormBackward in training. saveInvstd is an inverse standard deviation; eps plays no part.
-BN_INLINE ChannelCoefficients finalize_backward_train(const Program& p, int64_t c, const DyDotXmu<double>& totals) {
+BN_INLINE ChannelCoefficients finalize_backward_train(const Program& p, int64_t c,
+                                                      const DyDotXmu<double>& totals) {
   const double mean = load(p.mean, c, 0.0);
   const double invstd = load(p.invstd, c, 1.0);
   const double weight = load(p.weight, c, 1.0);
@@ -117,7 +122,8 @@ BN_INLINE ChannelCoefficients finalize_elemt_backward(const Program& p, int64_t 
 // Sum of all elements of the counter, whatever its shape. Integers are exact (below 2^53).
 BN_INLINE double counter_total(const TensorArg& counter) {
   int64_t elements = 1;
-  for (int d = 0; d < counter.rank; ++d) elements *= counter.extents[d];
+  for (int d = 0; d < counter.rank; ++d)
+    elements *= counter.extents[d];
   double sum = 0;
   for (int64_t i = 0; i < elements; ++i) {
     int64_t rest = i;
@@ -126,7 +132,8 @@ BN_INLINE double counter_total(const TensorArg& counter) {
       index += rest % counter.extents[d] * counter.strides[d];
       rest /= counter.extents[d];
     }
-    sum += load_as_double(static_cast<const char*>(counter.data) + index * dtype_size(counter.dtype), counter.dtype);
+    sum += load_as_double(static_cast<const char*>(counter.data) + index * dtype_size(counter.dtype),
+                          counter.dtype);
   }
   return sum;
 }
@@ -190,8 +197,8 @@ BN_INLINE void finalize_sync_gather_stats(const Program& p, int64_t c) {
 
 // QuantizedBatchNorm: coefficients of normalize; math/quantize.h has the rest.
 BN_INLINE ChannelCoefficients finalize_quantized(const Program& p, int64_t c) {
-  return {load(p.mean, c), load(p.weight, c, 1.0) * inverse_std(load(p.running_var, c), p.eps), load(p.bias, c, 0.0),
-          0, 0};
+  return {load(p.mean, c), load(p.weight, c, 1.0) * inverse_std(load(p.running_var, c), p.eps),
+          load(p.bias, c, 0.0), 0, 0};
 }
 
 // Writes the channel's outputs and returns the coefficients of the map stage. `count` is counter_total(p.counts)

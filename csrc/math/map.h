@@ -28,7 +28,11 @@ BN_INLINE Coefficients<float> coefficients_f32(const ChannelCoefficients& c) {
   const float rest = static_cast<float>(c.mean - static_cast<double>(mean_hi));
   // An infinite mean has no rest: inf - inf would make every element NaN.
   const float mean_lo = mean_hi - mean_hi == 0.0f ? rest : 0.0f;
-  return {mean_hi, mean_lo, static_cast<float>(c.scale), static_cast<float>(c.shift), static_cast<float>(c.offset),
+  return {mean_hi,
+          mean_lo,
+          static_cast<float>(c.scale),
+          static_cast<float>(c.shift),
+          static_cast<float>(c.offset),
           static_cast<float>(c.slope)};
 }
 
@@ -40,10 +44,12 @@ BN_INLINE Coefficients<double> coefficients_f64(const ChannelCoefficients& c) {
 // mean near the largest float), the channel is mapped in float64.
 BN_INLINE bool fits_f32(double x) {
   const double magnitude = x < 0 ? -x : x;
-  return magnitude == 0.0 || (magnitude >= 0x1p-100 && magnitude <= 0x1p100) || !(magnitude <= 0x1.fffffffffffffp1023);
+  return magnitude == 0.0 || (magnitude >= 0x1p-100 && magnitude <= 0x1p100) ||
+         !(magnitude <= 0x1.fffffffffffffp1023);
 }
 BN_INLINE bool fits_f32(const ChannelCoefficients& c) {
-  return fits_f32(c.mean) && fits_f32(c.scale) && fits_f32(c.shift) && fits_f32(c.offset) && fits_f32(c.slope);
+  return fits_f32(c.mean) && fits_f32(c.scale) && fits_f32(c.shift) && fits_f32(c.offset) &&
+         fits_f32(c.slope);
 }
 
 template <class V>

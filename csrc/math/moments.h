@@ -25,7 +25,9 @@ BN_INLINE void add(ShiftedSums<Sum>& sums, V x, V shift) {
 
 // The shift for a tile whose first element is given: that element, unless it is infinite or NaN, when subtracting
 // it would hide what the tile holds.
-BN_INLINE double tile_shift(double first) { return first - first == 0.0 ? first : 0.0; }
+BN_INLINE double tile_shift(double first) {
+  return first - first == 0.0 ? first : 0.0;
+}
 
 // Count, mean and sum of squared deviations from the mean. A default-constructed one is the empty set.
 struct Moments {
@@ -52,6 +54,8 @@ BN_INLINE Moments merge(const Moments& a, const Moments& b) {
   return {count, mean, a.m2 + b.m2 + delta * delta * (a.count * share)};
 }
 
-BN_INLINE double biased_variance(const Moments& moments) { return moments.m2 / moments.count; }
+BN_INLINE double biased_variance(const Moments& moments) {
+  return moments.m2 / moments.count;
+}
 
 }  // namespace bn

@@ -12,7 +12,8 @@ class PairwiseMerger {
  public:
   BN_INLINE void push(Part part) {
     // Binary counter: after n pushes, stack_ holds one part per set bit of n.
-    for (uint64_t n = count_; n & 1; n >>= 1) part = merge(stack_[--depth_], part);
+    for (uint64_t n = count_; n & 1; n >>= 1)
+      part = merge(stack_[--depth_], part);
     stack_[depth_++] = part;
     ++count_;
   }
@@ -20,7 +21,8 @@ class PairwiseMerger {
   BN_INLINE Part total() const {
     if (depth_ == 0) return Part{};
     Part part = stack_[depth_ - 1];
-    for (int i = depth_ - 2; i >= 0; --i) part = merge(stack_[i], part);
+    for (int i = depth_ - 2; i >= 0; --i)
+      part = merge(stack_[i], part);
     return part;
   }
 

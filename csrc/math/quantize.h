@@ -10,7 +10,8 @@ struct Quantization {
   double input_scale, input_zero_point, output_scale, output_zero_point;
 };
 
-BN_INLINE double dequantize_normalize_requantize(double q, const ChannelCoefficients& c, const Quantization& z) {
+BN_INLINE double dequantize_normalize_requantize(double q, const ChannelCoefficients& c,
+                                                 const Quantization& z) {
   const double x = (q - z.input_zero_point) * z.input_scale;
   const double y = (x - c.mean) * c.scale + c.shift;
   return y / z.output_scale + z.output_zero_point;
@@ -36,7 +37,8 @@ BN_INLINE void store_quantized(void* address, DType dtype, double t) {
       *static_cast<uint8_t*>(address) = static_cast<uint8_t>(round_and_saturate(t, 0, 255));
       break;
     case DType::kInt32:
-      *static_cast<int32_t*>(address) = static_cast<int32_t>(round_and_saturate(t, -2147483648LL, 2147483647LL));
+      *static_cast<int32_t*>(address) =
+          static_cast<int32_t>(round_and_saturate(t, -2147483648LL, 2147483647LL));
       break;
     default:
       break;

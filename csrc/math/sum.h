@@ -20,7 +20,9 @@ struct CompensatedSum {
   }
 };
 
-BN_INLINE double total(double sum) { return sum; }
+BN_INLINE double total(double sum) {
+  return sum;
+}
 
 BN_INLINE double total(const CompensatedSum<double>& sum) {
   const double both = sum.value + sum.error;

@@ -38,8 +38,9 @@ extern "C" {
  */
 BNAPI_EXPORT bnapiStatus bnapiBatchNormReduceBackwardGetWorkspaceSize(
     const bnapiTensor* gradOut, const bnapiTensor* input, const bnapiTensor* mean, const bnapiTensor* invstd,
-    const bnapiTensor* weight, bool inputG, bool weightG, bool biasG, bnapiTensor* sumDy, bnapiTensor* sumDyXmu,
-    bnapiTensor* gradWeight, bnapiTensor* gradBias, uint64_t* workspaceSize, bnapiOpExecutor** executor);
+    const bnapiTensor* weight, bool inputG, bool weightG, bool biasG, bnapiTensor* sumDy,
+    bnapiTensor* sumDyXmu, bnapiTensor* gradWeight, bnapiTensor* gradBias, uint64_t* workspaceSize,
+    bnapiOpExecutor** executor);
 
 /** Phase two: enqueues the planned work. See bnapiBatchNormReduceBackwardGetWorkspaceSize. */
 BNAPI_EXPORT bnapiStatus bnapiBatchNormReduceBackward(void* workspace, uint64_t workspaceSize,

@@ -25,8 +25,8 @@ BNAPI_EXPORT bnapiStatus bnapiDestroyOpExecutor(bnapiOpExecutor* executor);
  * BNAPI_ERR_PARAM_INVALID. `addr` is the buffer's start, before the tensor's offset. */
 BNAPI_EXPORT bnapiStatus bnapiSetInputTensorAddr(bnapiOpExecutor* executor, size_t index, bnapiTensor* tensor,
                                                  void* addr);
-BNAPI_EXPORT bnapiStatus bnapiSetOutputTensorAddr(bnapiOpExecutor* executor, size_t index, bnapiTensor* tensor,
-                                                  void* addr);
+BNAPI_EXPORT bnapiStatus bnapiSetOutputTensorAddr(bnapiOpExecutor* executor, size_t index,
+                                                  bnapiTensor* tensor, void* addr);
 BNAPI_EXPORT bnapiStatus bnapiSetTensorAddr(bnapiOpExecutor* executor, size_t index, bnapiTensor* tensor,
                                             void* addr);
 /* The same for `count` leading places at once, inputs then outputs, without naming tensors; a NULL entry leaves

@@ -17,21 +17,24 @@ extern "C" {
  *   data         the buffer's start; element 0 is at data + offset * element size. May be NULL in phase one.
  * Returns NULL (message set) if a dims array is NULL with a count above 0, or memory is short. Dtype, rank and
  * extents are checked by the operators that take the tensor. */
-BNAPI_EXPORT bnapiTensor* bnapiCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, bnapiDataType dataType,
-                                            const int64_t* strides, int64_t offset, bnapiFormat format,
-                                            const int64_t* storageDims, uint64_t storageDimsNum, void* data);
+BNAPI_EXPORT bnapiTensor* bnapiCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
+                                            bnapiDataType dataType, const int64_t* strides, int64_t offset,
+                                            bnapiFormat format, const int64_t* storageDims,
+                                            uint64_t storageDimsNum, void* data);
 /* NULL is allowed. A handle that is no live tensor: BNAPI_ERR_PARAM_INVALID. So for the other destroys here. */
 BNAPI_EXPORT bnapiStatus bnapiDestroyTensor(const bnapiTensor* tensor);
 /* Describes an existing tensor anew. NULL or empty dims keep its shape, NULL data keeps its address. */
 BNAPI_EXPORT bnapiStatus bnapiInitTensor(bnapiTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
                                          bnapiDataType dataType, const int64_t* strides, int64_t offset,
-                                         bnapiFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
-                                         void* data);
+                                         bnapiFormat format, const int64_t* storageDims,
+                                         uint64_t storageDimsNum, void* data);
 
 /* Getters. A null pointer: BNAPI_ERR_PARAM_NULLPTR. Arrays are copied out: *dims is allocated with C++
  * `new int64_t[*dimsNum]` as in aclnn; release it with delete[] or bnapiReleaseDims. */
-BNAPI_EXPORT bnapiStatus bnapiGetViewShape(const bnapiTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum);
-BNAPI_EXPORT bnapiStatus bnapiGetViewStrides(const bnapiTensor* tensor, int64_t** strides, uint64_t* stridesNum);
+BNAPI_EXPORT bnapiStatus bnapiGetViewShape(const bnapiTensor* tensor, int64_t** viewDims,
+                                           uint64_t* viewDimsNum);
+BNAPI_EXPORT bnapiStatus bnapiGetViewStrides(const bnapiTensor* tensor, int64_t** strides,
+                                             uint64_t* stridesNum);
 BNAPI_EXPORT bnapiStatus bnapiGetStorageShape(const bnapiTensor* tensor, int64_t** storageDims,
                                               uint64_t* storageDimsNum);
 BNAPI_EXPORT void bnapiReleaseDims(int64_t* dims);

@@ -34,27 +34,28 @@ typedef int32_t bnapiStatus;
 #define BNAPI_ERR_RUNTIME_ERROR 361001         /* the device runtime refused; a dead or foreign stream */
 #define BNAPI_ERR_INNER 561000                 /* internal; a handle that is no executor */
 #define BNAPI_ERR_INNER_CREATE_EXECUTOR 561101 /* the executor could not be allocated */
-#define BNAPI_ERR_INNER_NULLPTR 561103         /* null or spent executor; a shape only the kernel would refuse */
+#define BNAPI_ERR_INNER_NULLPTR 561103 /* null or spent executor; a shape only the kernel would refuse */
 
 /* Runtime: devices, memory, streams, events (the codes of the ACL runtime). */
-#define BNAPI_ERR_INVALID_PARAM 100000         /* a required pointer is null, a size is 0, an unknown enum value */
-#define BNAPI_ERR_REPEAT_INITIALIZE 100002     /* bnapiInit while initialized: harmless, clients treat it as success */
-#define BNAPI_ERR_INVALID_FILE 100003          /* the configuration file cannot be read */
-#define BNAPI_ERR_REPEAT_FINALIZE 100037       /* bnapiFinalize twice */
-#define BNAPI_ERR_RT_PARAM_INVALID 107000      /* count > destMax, timeout < -1, foreign memory, dead context */
-#define BNAPI_ERR_RT_INVALID_DEVICEID 107001   /* no such device */
-#define BNAPI_ERR_RT_CONTEXT_NULL 107002       /* no device is current on this thread (acl names only) */
-#define BNAPI_ERR_RT_STREAM_CONTEXT 107003     /* the stream belongs to another device */
+#define BNAPI_ERR_INVALID_PARAM 100000 /* a required pointer is null, a size is 0, an unknown enum value */
+#define BNAPI_ERR_REPEAT_INITIALIZE \
+  100002                              /* bnapiInit while initialized: harmless, clients treat it as success */
+#define BNAPI_ERR_INVALID_FILE 100003 /* the configuration file cannot be read */
+#define BNAPI_ERR_REPEAT_FINALIZE 100037     /* bnapiFinalize twice */
+#define BNAPI_ERR_RT_PARAM_INVALID 107000    /* count > destMax, timeout < -1, foreign memory, dead context */
+#define BNAPI_ERR_RT_INVALID_DEVICEID 107001 /* no such device */
+#define BNAPI_ERR_RT_CONTEXT_NULL 107002     /* no device is current on this thread (acl names only) */
+#define BNAPI_ERR_RT_STREAM_CONTEXT 107003   /* the stream belongs to another device */
 #define BNAPI_ERR_RT_EVENT_TIMESTAMP_INVALID 107006  /* an event of the pair was never recorded */
 #define BNAPI_ERR_RT_EVENT_TIMESTAMP_REVERSAL 107007 /* end was recorded before start */
-#define BNAPI_ERR_RT_INVALID_HANDLE 107017     /* a dead, foreign or made-up stream or event */
+#define BNAPI_ERR_RT_INVALID_HANDLE 107017           /* a dead, foreign or made-up stream or event */
 #define BNAPI_ERR_RT_SYSPARAMOPT_NOT_SET 107021
 #define BNAPI_ERR_RT_FEATURE_NOT_SUPPORT 207000
-#define BNAPI_ERR_RT_MEMORY_ALLOCATION 207001  /* out of memory */
-#define BNAPI_ERR_RT_NO_DEVICE 207004          /* no such backend in this build, or no driver */
+#define BNAPI_ERR_RT_MEMORY_ALLOCATION 207001 /* out of memory */
+#define BNAPI_ERR_RT_NO_DEVICE 207004         /* no such backend in this build, or no driver */
 #define BNAPI_ERR_RT_INTERNAL_ERROR 507000
-#define BNAPI_ERR_RT_CONTEXT_RELEASE 507007    /* a device was reset more often than set */
-#define BNAPI_ERR_RT_DEVICE_EXCEPTION 507015   /* a kernel faulted */
+#define BNAPI_ERR_RT_CONTEXT_RELEASE 507007  /* a device was reset more often than set */
+#define BNAPI_ERR_RT_DEVICE_EXCEPTION 507015 /* a kernel faulted */
 #define BNAPI_ERR_RT_STREAM_SYNC_TIMEOUT 507046
 #define BNAPI_ERR_RT_EVENT_SYNC_TIMEOUT 507047
 
