@@ -35,9 +35,6 @@ endif()
 # Generated code: its warnings are cffi's affair.
 target_compile_options(pybn_api_lib PRIVATE -fvisibility=hidden -w)
 target_link_libraries(pybn_api_lib PRIVATE bn_api)
-if(BNAPI_SANITIZE)
-  target_link_options(pybn_api_lib PRIVATE -fsanitize=${BNAPI_SANITIZE})
-endif()
 
 add_custom_target(
   pybn_api_package ALL
