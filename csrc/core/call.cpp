@@ -82,15 +82,8 @@ Param Call::input(const char* name, const bnapiTensor* handle) {
   return param;
 }
 
-Param Call::output(const char* name, const bnapiTensor* handle) {
-  return add(name, handle);
-}
-
-Param Call::ignored_output(const char* name) {
-  Param param;
-  param.name = name;
-  param.slot = slots_++;
-  return param;
+Param Call::output(const char* name, const bnapiTensor* handle, bool asked) {
+  return add(name, asked ? handle : nullptr);
 }
 
 std::shared_ptr<const Scalar> Call::scalar(const char* name, const bnapiScalar* handle) {

@@ -52,9 +52,8 @@ class Call {
   // first. NULL is an absent Param that still takes its slot. A handle that is not alive throws
   // BNAPI_ERR_PARAM_INVALID.
   Param input(const char* name, const bnapiTensor* handle);
-  Param output(const char* name, const bnapiTensor* handle);
-  // An output that is masked off: absent whatever the handle is, which is not even looked at.
-  Param ignored_output(const char* name);
+  // An output that is not asked for is absent whatever the handle is, which is not even looked at.
+  Param output(const char* name, const bnapiTensor* handle, bool asked = true);
 
   std::shared_ptr<const Scalar> scalar(const char* name, const bnapiScalar* handle);  // null for NULL
   std::shared_ptr<const BoolArray> bool_array(const char* name, const bnapiBoolArray* handle);
