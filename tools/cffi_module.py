@@ -16,10 +16,14 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"(bn_api/[^"]+)"', re.MULTILINE)
 INTEGER_MACRO = re.compile(r"^#define\s+(BNAPI_\w+)\s+\(?-?(?:0x[0-9A-Fa-f]+|\d+)[uUlL]*\)?$")
 
 
-def headers_of(umbrella: Path) -> list[Path]:
-    """The headers that the umbrella header includes, in its order."""
-    names = INCLUDE.findall(umbrella.read_text())
-    return [umbrella.parent / name for name in names]
+def headers_of(header: Path, root: Path, found: list[Path]) -> list[Path]:
+    """The public headers that one includes, directly or not, each behind those that it needs itself."""
+    for name in INCLUDE.findall(header.read_text()):
+        included = root / name
+        if included not in found:
+            headers_of(included, root, found)
+            found.append(included)
+    return found
 
 
 def declarations(header: Path) -> str:
@@ -53,7 +57,7 @@ def main() -> None:
     parser.add_argument("--depfile", type=Path, help="write a make-style list of the headers read")
     arguments = parser.parse_args()
 
-    headers = headers_of(arguments.umbrella)
+    headers = headers_of(arguments.umbrella, arguments.umbrella.parent, [])
     builder = cffi.FFI()
     for header in headers:
         builder.cdef(declarations(header))
