@@ -83,8 +83,9 @@ test: build-dev $(VENV)/stamp-test $(VENV)/stamp-torch ## build, and run all tes
 asan tsan simt: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests under a sanitizer, or on the emulated GPU
 	@tools/run_tests.sh $* $(PYTEST_ARGS)
 
-bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against PyTorch and NumPy, side by side
-	@PYTHONPATH=build/release/python python -m pybn_api bench $(BENCH_ARGS)
+bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against PyTorch, oneDNN and NumPy, side by side
+	@$(py) benchmarks/build_peers.py
+	@PYTHONPATH=build/release/python $(py) benchmarks/run.py $(BENCH_ARGS)
 
 cuda: build-cuda ## compile the CUDA backend, warnings as errors
 
