@@ -14,8 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PEERS = ROOT / "benchmarks" / "peers"
 
-# Two releases of oneDNN, since the newer one is not faster everywhere: the last wheel built on GNU OpenMP, and the
-# current one.
+# Two releases of oneDNN, since the newer one is not faster everywhere: the last wheel built on GNU
+# OpenMP, and the current one.
 ONEDNN = {
     "2023.2": ["onednn-cpu-gomp==2023.2.0", "onednn-devel-cpu-gomp==2023.2.0"],
     "2026.1": ["onednn==2026.1.0", "onednn-devel==2026.1.0"],

@@ -34,7 +34,7 @@ def milliseconds(value: float | None) -> str:
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| operation, shape | ours, C (ms) | ours, Python (ms) | GB/s | of the ceiling | best peer (ms) | times faster |",
+        "| operation, shape | C (ms) | Python (ms) | GB/s | of the ceiling | best peer (ms) | times faster |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -53,7 +53,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
-    """How many cases meet the goal: never behind the best peer, and near the ceiling or twice the best peer."""
+    """How many cases meet the goal: not behind the best peer, and near the ceiling or twice the best peer."""
     compared = met = ahead = 0
     for row in rows:
         seconds = row["seconds"]

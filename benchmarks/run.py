@@ -1,8 +1,8 @@
 """Times this library against its peers, side by side, and writes the tables and plots of docs/performance.md.
 
-Every peer is a process of its own (benchmarks/peers). They take turns within a round, rounds are repeated, and the
-median over rounds counts, so that a change in the machine's speed meets everybody. The ceiling is measured the same
-way: the least memory traffic the operation needs (peers/traffic.cpp).
+Every peer is a process of its own (benchmarks/peers). They take turns within a round, rounds are repeated,
+and the median over rounds counts, so that a change in the machine's speed meets everybody. The ceiling is
+measured the same way: the least memory traffic the operation needs (peers/traffic.cpp).
 
     python benchmarks/run.py --quick                 a few cases
     python benchmarks/run.py                         all of them, about half an hour on 2 cores
@@ -49,7 +49,8 @@ class Peer:
                 text=True,
                 env=os.environ | self.environment,
             )
-        assert self.process.stdin is not None and self.process.stdout is not None
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         try:
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
@@ -94,7 +95,7 @@ def find_peers(build: Path, onednn: Path) -> list[Peer]:
     ]
     for program in sorted(onednn.glob("*/bench_onednn")):
         lib = program.parent / "lib"
-        # Current releases run on SYCL, whose CPU device is found through these; they also talk on stdout by default.
+        # Current releases run on SYCL, whose CPU device is found through these; they talk on stdout by default.
         sycl = {
             "OCL_ICD_FILENAMES": str(lib / "libintelocl.so"),
             "LD_LIBRARY_PATH": str(lib),

@@ -169,7 +169,7 @@ def serve(prepare: Callable[[Case], Run]) -> None:
                 for _ in range(3):
                     run()
                 answer = "ok"
-            except Exception as error:  # noqa: BLE001 - whatever it is, the driver shows it and goes on
+            except Exception as error:
                 run, answer = None, "skip " + str(error).replace("\n", " ")
         else:
             answer = "skip not prepared" if run is None else repr(measure(run, float(words[1])))
