@@ -1,4 +1,5 @@
 // Scalar stand-in for the kernels, for the days before they land.
+#pragma GCC diagnostic ignored "-Wmisleading-indentation"
 #include <cmath>
 #include "backends/cpu/plan.h"
 #include "math/finalize.h"
