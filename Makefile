@@ -67,7 +67,7 @@ install: build-release ## install the library, headers and configuration files u
 	@cmake --install build/release --prefix $(PREFIX)
 
 wheel: $(VENV)/stamp-build ## the Python wheel, in dist/
-	@$(py) -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist -C cmake.define.BNAPI_CUDA=$(CUDA) .
+	@$(py) -m pip wheel --disable-pip-version-check --no-deps --wheel-dir dist --config-settings=cmake.define.BNAPI_CUDA=$(CUDA) .
 
 wheel-test: wheel $(VENV)/stamp-test ## install the wheel in a clean virtual environment and use it from there
 	@$(py) -m pytest -q tests/wheel

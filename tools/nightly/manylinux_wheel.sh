@@ -26,7 +26,7 @@ echo "== Building with Zig for $target"
 export PATH=$tools/venv/bin:$PATH CC=$tools/zig-cc CXX=$tools/zig-c++ AR=$tools/zig-ar RANLIB=$tools/zig-ranlib
 rm -rf "$work/dist"
 python -m pip wheel --disable-pip-version-check --no-deps --wheel-dir "$work/dist" . \
-  -C cmake.define.BNAPI_CUDA=off -C build-dir="$work/tree"
+  --config-settings=cmake.define.BNAPI_CUDA=off --config-settings=build-dir="$work/tree"
 
 echo "== auditwheel"
 auditwheel show "$work"/dist/*.whl
