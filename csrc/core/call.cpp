@@ -250,6 +250,8 @@ bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpEx
     Runtime& runtime = Runtime::get();
     std::shared_ptr<StreamObject> stream;
     if (stream_handle == nullptr) {
+      // Through an acl name, a thread without a device has no default stream either.
+      if (thread_state().ascend_depth > 0) runtime.current_device();
       stream = runtime.default_stream(executor->device);
     } else {
       stream = runtime.streams.find(handle_bits(stream_handle));

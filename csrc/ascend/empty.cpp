@@ -1,0 +1,1 @@
+// Nothing: the body of libraries that exist because programs name them on their link lines.
