@@ -25,5 +25,6 @@ check "ruff check" ruff check .
 check mypy mypy
 check pyright pyright
 check codespell codespell
+check "generated files" python csrc/ascend/generate.py --check
 check "repository files" python tools/check_files.py
 exit $status

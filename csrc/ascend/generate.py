@@ -93,7 +93,12 @@ def header(operator: dict[str, Any]) -> str:
     phase_one = wrapped(f"ACLNN_API aclnnStatus {name}GetWorkspaceSize", signature(operator), ";")
     phase_two = wrapped(
         f"ACLNN_API aclnnStatus {name}",
-        ["void* workspace", "uint64_t workspaceSize", "aclOpExecutor* executor", f"{stream_type(operator)} stream"],
+        [
+            "void* workspace",
+            "uint64_t workspaceSize",
+            "aclOpExecutor* executor",
+            f"{stream_type(operator)} stream",
+        ],
         ";",
     )
     return f"""\
@@ -144,7 +149,9 @@ UTIL_HEADER = f"""\
 
 def forwarder(operator: dict[str, Any]) -> str:
     name = operator["name"]
-    arguments = [f"neutral({p['name']})" if KINDS[p["kind"]][1] else p["name"] for p in operator["parameters"]]
+    arguments = [
+        f"neutral({p['name']})" if KINDS[p["kind"]][1] else p["name"] for p in operator["parameters"]
+    ]
     call = wrapped(
         f"  return call.done(bnapi{name}GetWorkspaceSize",
         [*arguments, "workspaceSize", "neutral(executor)"],
@@ -154,7 +161,12 @@ def forwarder(operator: dict[str, Any]) -> str:
     phase_one = wrapped(f"aclnnStatus aclnn{name}GetWorkspaceSize", signature(operator), " {")
     phase_two = wrapped(
         f"aclnnStatus aclnn{name}",
-        ["void* workspace", "uint64_t workspaceSize", "aclOpExecutor* executor", f"{stream_type(operator)} stream"],
+        [
+            "void* workspace",
+            "uint64_t workspaceSize",
+            "aclOpExecutor* executor",
+            f"{stream_type(operator)} stream",
+        ],
         " {",
     )
     return f"""\
@@ -201,7 +213,9 @@ def bare(text: str) -> str:
 def declared(headers: list[Path]) -> list[Function]:
     """The functions that headers declare, in their order."""
     functions = []
-    pattern = re.compile(r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)\s+([^;()]*?)\s*\b(\w+)\s*\((.*?)\)\s*;", re.DOTALL)
+    pattern = re.compile(
+        r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)\s+([^;()]*?)\s*\b(\w+)\s*\((.*?)\)\s*;", re.DOTALL
+    )
     for path in headers:
         for result, name, parameters in pattern.findall(bare(path.read_text())):
             functions.append(Function(name, result, " ".join(parameters.split()), path.name))
@@ -244,7 +258,11 @@ def unnamed(parameters: str) -> str:
 
 def refusal(function: Function) -> str:
     """The definition of a function that is declared and not supported."""
-    code = "ACL_ERROR_RT_FEATURE_NOT_SUPPORT" if function.name.startswith("aclrt") else "ACL_ERROR_FEATURE_UNSUPPORTED"
+    code = (
+        "ACL_ERROR_RT_FEATURE_NOT_SUPPORT"
+        if function.name.startswith("aclrt")
+        else "ACL_ERROR_FEATURE_UNSUPPORTED"
+    )
     result = function.result
     head = f"{result} {function.name}({unnamed(function.parameters)})"
     value = {
@@ -318,14 +336,20 @@ def outputs() -> dict[Path, str]:
 
     operator_symbols = [f"aclnn{o['name']}{suffix}" for o in operators for suffix in ("", "GetWorkspaceSize")]
     files[GENERATED / "acl.map"] = version_script([f.name for f in acl])
-    files[GENERATED / "nnopbase.map"] = version_script([f.name for f in meta] + marked(ROOT / "csrc/ascend/acl_meta.cpp"))
-    files[GENERATED / "opapi.map"] = version_script(operator_symbols + marked(ROOT / "csrc/ascend/neighbours.cpp"))
+    files[GENERATED / "nnopbase.map"] = version_script(
+        [f.name for f in meta] + marked(ROOT / "csrc/ascend/acl_meta.cpp")
+    )
+    files[GENERATED / "opapi.map"] = version_script(
+        operator_symbols + marked(ROOT / "csrc/ascend/neighbours.cpp")
+    )
     files[GENERATED / "empty.map"] = version_script([])
     return files
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
     check = parser.parse_args().check
 
