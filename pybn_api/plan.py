@@ -1,0 +1,21 @@
+"""Operators made ready for loops: plan once, call on any arrays of the same dtypes, shapes and strides.
+
+Each function here takes the arguments of the operator of the same name and returns a plan, which is called with the
+operator's arguments again. It reuses the executor and the workspace.
+
+>>> import numpy as np, pybn_api
+>>> x = np.ones((8, 3, 4, 4), np.float32)
+>>> mean, invstd = np.zeros(3, np.float32), np.ones(3, np.float32)
+>>> reduce = pybn_api.plan.batch_norm_reduce_backward(x, x, mean, invstd)
+>>> reduce(x, 2 * x, mean, invstd).sum_dy_xmu
+array([256., 256., 256.], dtype=float32)
+"""
+
+from __future__ import annotations
+
+from pybn_api.operators.call import Plan, planner
+from pybn_api.operators.reduce_backward import batch_norm_reduce_backward as _reduce_backward
+
+__all__ = ["Plan", "batch_norm_reduce_backward"]
+
+batch_norm_reduce_backward = planner(_reduce_backward)
