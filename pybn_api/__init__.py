@@ -1,8 +1,8 @@
 """Two-phase batch normalization operators on CPUs and NVIDIA GPUs.
 
-Functions, one per operator, take the arrays you have (NumPy, PyTorch, CuPy, anything that speaks DLPack) without
-copies and return arrays of the same kind. `pybn_api.plan` makes them cheap in loops, `pybn_api.nn` has layers with
-state, and `pybn_api.ffi` and `pybn_api.lib` are the C library itself.
+Functions, one per operator, take the arrays you have (NumPy, PyTorch, CuPy, anything that speaks DLPack)
+without copies and return arrays of the same kind. `pybn_api.plan` makes them cheap in loops, `pybn_api.nn`
+has layers with state, and `pybn_api.ffi` and `pybn_api.lib` are the C library itself.
 """
 
 from __future__ import annotations

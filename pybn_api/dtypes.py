@@ -36,7 +36,8 @@ _numpy_of_codes: dict[int, np.dtype[Any]] = {}
 
 
 def code_of(dtype: np.dtype[Any]) -> int:
-    """The library's number for a numpy dtype (ml_dtypes' bfloat16 included); BNAPI_DT_UNDEFINED for any other.
+    """The library's number for a numpy dtype (ml_dtypes' bfloat16 included); BNAPI_DT_UNDEFINED for any
+    other.
 
     Operators refuse what they do not take, and say so; this function has no opinion.
     """

@@ -1,13 +1,15 @@
 """Statuses of the C library as exceptions.
 
-Every failure is a `BnApiError` with the status (`code`), its C name (`name`) and the library's sentence (`message`).
-The subclasses are also the built-in exception that a caller would expect: `except ValueError` catches a wrong shape.
+Every failure is a `BnApiError` with the status (`code`), its C name (`name`) and the library's sentence
+(`message`). The subclasses are also the built-in exception that a caller would expect: `except ValueError`
+catches a wrong shape.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from pybn_api._lib import ffi, lib
 
@@ -106,3 +108,9 @@ def check_handle(handle: object) -> None:
     """Raises if a function that returns a handle gave NULL."""
     if handle == ffi.NULL:
         raise error(lib.BNAPI_ERR_RT_MEMORY_ALLOCATION, recent_message())
+
+
+def disown(handle: Any) -> Any:
+    """The handle, no longer destroyed with its Python object."""
+    ffi.gc(handle, None)
+    return handle

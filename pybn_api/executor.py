@@ -7,9 +7,8 @@ from types import TracebackType
 from typing import Any
 
 from pybn_api._lib import ffi, lib
-from pybn_api.errors import check
+from pybn_api.errors import check, disown
 from pybn_api.runtime import Device, Stream, handle_of, on_device
-from pybn_api.tensor import Tensor
 
 
 class Memory:
@@ -42,7 +41,7 @@ class Memory:
         """Frees it now."""
         pointer, self._pointer = self._pointer, ffi.NULL
         if pointer != ffi.NULL:
-            check(lib.bnapiFree(ffi.gc(pointer, None)))
+            check(lib.bnapiFree(disown(pointer)))
 
     def __enter__(self) -> Memory:
         return self
@@ -56,10 +55,12 @@ class Memory:
 class Executor:
     """A planned call of an operator: phase one in the constructor, phase two in `run`.
 
-    `operator` is the C name without prefix; `arguments` are those of the C function, in its order, up to the two
-    outgoing pointers: tensors, scalars and bool arrays as the objects of this package or None, numbers as they are.
+    `operator` is the C name without prefix; `arguments` are those of the C function, in its order, up to the
+    two outgoing pointers: tensors, scalars and bool arrays as the objects of this package or None, numbers as
+    they are.
 
     >>> import numpy as np
+    >>> from pybn_api import Tensor
     >>> x = np.arange(12, dtype=np.float32).reshape(4, 3)
     >>> mean, invstd = np.empty(3, np.float32), np.empty(3, np.float32)
     >>> with Executor("BatchNormStats", Tensor.of(x), 1e-5, Tensor.of(mean), Tensor.of(invstd)) as executor:
@@ -114,7 +115,7 @@ class Executor:
         handle, self._handle = self._handle, ffi.NULL
         if handle != ffi.NULL:
             # Used up, it is gone already: the status of that is of no interest here.
-            lib.bnapiDestroyOpExecutor(ffi.gc(handle, None))
+            lib.bnapiDestroyOpExecutor(disown(handle))
 
     def __enter__(self) -> Executor:
         return self

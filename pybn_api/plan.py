@@ -1,7 +1,7 @@
 """Operators made ready for loops: plan once, call on any arrays of the same dtypes, shapes and strides.
 
-Each function here takes the arguments of the operator of the same name and returns a plan, which is called with the
-operator's arguments again. It reuses the executor and the workspace.
+Each function here takes the arguments of the operator of the same name and returns a plan, which is called
+with the operator's arguments again. It reuses the executor and the workspace.
 
 >>> import numpy as np, pybn_api
 >>> x = np.ones((8, 3, 4, 4), np.float32)

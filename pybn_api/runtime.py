@@ -8,10 +8,12 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 from pybn_api._lib import ffi, lib
-from pybn_api.errors import check, error
+from pybn_api.errors import check, disown, error
+
+_Raised: TypeAlias = "type[BaseException] | None"
 
 # Counts the times that every handle died: by finalize(), or by a fork, in the child.
 epoch = 0
@@ -49,7 +51,8 @@ def build_info() -> str:
 
 
 def isa() -> str:
-    """The CPU instruction set in use: ``"avx512"``, ``"avx2"`` or ``"baseline"`` (BNAPI_ISA forces a lower one)."""
+    """The CPU instruction set in use: ``"avx512"``, ``"avx2"`` or ``"baseline"``; BNAPI_ISA forces a lower
+    one."""
     return ffi.string(lib.bnapiGetIsa()).decode()
 
 
@@ -138,9 +141,7 @@ class Device:
         self.use()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: _Raised, value: BaseException | None, trace: TracebackType | None) -> None:
         check(lib.bnapiSetDevice(self._previous.pop()))
 
     def __eq__(self, other: object) -> bool:
@@ -156,16 +157,18 @@ class Device:
 _device_ids: dict[tuple[int, int], int] = {}
 
 
-def device_id(type_: int, ordinal: int) -> int:
+def device_id(backend: int, ordinal: int) -> int:
     """The library's number for a backend's device; raises `Unsupported` if the library has no such device."""
     if not _device_ids:
         for device in Device.all():
             kind = lib.BNAPI_DEVICE_CUDA if device.type == "cuda" else lib.BNAPI_DEVICE_CPU
             _device_ids[kind, device.ordinal] = device.id
-    if (type_, ordinal) not in _device_ids:
-        kind = "cuda" if type_ == lib.BNAPI_DEVICE_CUDA else "cpu"
-        raise error(lib.BNAPI_ERR_RT_NO_DEVICE, f"the library has no device {kind}:{ordinal} ({build_info()})")
-    return _device_ids[type_, ordinal]
+    if (backend, ordinal) not in _device_ids:
+        name = "cuda" if backend == lib.BNAPI_DEVICE_CUDA else "cpu"
+        raise error(
+            lib.BNAPI_ERR_RT_NO_DEVICE, f"the library has no device {name}:{ordinal} ({build_info()})"
+        )
+    return _device_ids[backend, ordinal]
 
 
 def milliseconds(timeout: float | None) -> int:
@@ -213,7 +216,7 @@ class Event:
         """Releases the event now. The object cannot be used afterwards."""
         handle, self._handle = self._handle, ffi.NULL
         if handle != ffi.NULL:
-            check(lib.bnapiDestroyEvent(ffi.gc(handle, None)))
+            check(lib.bnapiDestroyEvent(disown(handle)))
 
     def __enter__(self) -> Event:
         return self
@@ -331,7 +334,7 @@ class Stream:
         handle, self._handle = self._handle, ffi.NULL
         if handle != ffi.NULL:
             try:
-                check(lib.bnapiDestroyStream(ffi.gc(handle, None)))
+                check(lib.bnapiDestroyStream(disown(handle)))
             finally:
                 self._kept.take()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pybn_api._lib import ffi, lib
 from pybn_api.dtypes import CODES, NAMES
-from pybn_api.errors import check, check_handle
+from pybn_api.errors import check, check_handle, disown
 
 FORMATS: dict[str, int] = {
     "NCHW": lib.BNAPI_FORMAT_NCHW,
@@ -30,7 +30,7 @@ def format_of_rank(rank: int) -> int:
 
 
 class _Owner:
-    """Common to the three: a handle that is destroyed with its object, by close(), or at the end of a with block."""
+    """Common to the three: a handle that goes with its object, by close(), or at the end of a with block."""
 
     __slots__ = ("_handle",)
     _destroy: Any
@@ -48,7 +48,7 @@ class _Owner:
         """Destroys the C object now. This object cannot be used afterwards."""
         handle, self._handle = self._handle, ffi.NULL
         if handle != ffi.NULL:
-            check(type(self)._destroy(ffi.gc(handle, None)))
+            check(type(self)._destroy(disown(handle)))
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -80,7 +80,9 @@ class Tensor(_Owner):
         storage_shape: Sequence[int] | None = None,
         address: int = 0,
     ) -> None:
-        label = format_of_rank(len(shape)) if format is None else FORMATS.get(format, format)  # type: ignore[call-overload]
+        if format is None:
+            format = format_of_rank(len(shape))
+        label = FORMATS[format] if isinstance(format, str) else format
         storage = list(shape if storage_shape is None else storage_shape)
         super().__init__(
             lib.bnapiCreateTensor(
@@ -98,7 +100,7 @@ class Tensor(_Owner):
 
     @staticmethod
     def of(array: Any, *, format: str | int | None = None) -> Tensor:
-        """Describes an array: numpy, PyTorch, CuPy, or anything that speaks DLPack. The array must stay alive."""
+        """Describes an array of any library, which must stay alive as long as the tensor is used."""
         from pybn_api.arrays import view_of
 
         view = view_of(array)
@@ -218,7 +220,7 @@ class BoolArray(_Owner):
         size = ffi.new("uint64_t *")
         check(lib.bnapiGetBoolArraySize(self._handle, size))
         values = ffi.new("bool[]", max(1, size[0]))
-        check(lib.bnapiGetBoolArrayValues(self._handle, values))
+        check(lib.bnapiGetBoolArrayValues(self._handle, values, size[0]))
         return tuple(bool(v) for v in values[0 : size[0]])
 
     def __len__(self) -> int:

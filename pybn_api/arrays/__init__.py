@@ -1,7 +1,8 @@
-"""The arrays that people have, as the library sees them: shape, strides, dtype, address, device. Nothing is copied.
+"""The arrays that people have, as the library sees them: shape, strides, dtype, address, device. Nothing is
+copied.
 
-Each kind of array has a `Family`; `family_of` finds it. Kinds that are known by name are used directly; any other
-object comes in through `__cuda_array_interface__` or DLPack and is wrapped in an `Adopted`.
+Each kind of array has a `Family`; `family_of` finds it. Kinds that are known by name are used directly; any
+other object comes in through `__cuda_array_interface__` or DLPack and is wrapped in an `Adopted`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def _find(array: Any) -> Family | None:
 
             return TorchFamily()
     if "cupy" in modules:
-        import cupy
+        import cupy  # pyright: ignore[reportMissingImports]
 
         if isinstance(array, cupy.ndarray):
             from pybn_api.arrays.cupy_family import CupyFamily

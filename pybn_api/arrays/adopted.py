@@ -37,8 +37,8 @@ class Adopted:
         if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
             return _of_dlpack(array)
         raise TypeError(
-            f"an object of type {type(array).__name__}, where an array is needed: numpy, PyTorch, CuPy, or one with "
-            "__dlpack__ or __cuda_array_interface__"
+            f"an object of type {type(array).__name__}, where an array is needed: "
+            "numpy, PyTorch, CuPy, or one with __dlpack__ or __cuda_array_interface__"
         )
 
 
@@ -53,7 +53,8 @@ def _of_dlpack(array: Any) -> Adopted:
         device = device_id(lib.BNAPI_DEVICE_CPU, 0)
     elif tensor.device_type in (dlpack.CUDA, dlpack.CUDA_MANAGED):
         device = device_id(lib.BNAPI_DEVICE_CUDA, tensor.device_id)
-        # Our calls on such arrays are synchronous, in a stream that need not order itself with the legacy one.
+        # Our calls on such arrays are synchronous, in a stream that need not order itself with the legacy
+        # one.
         foreign_stream(device, 0).synchronize()
     else:
         raise invalid(f"a tensor on DLPack device type {tensor.device_type}, where CPU and CUDA are known")
@@ -78,7 +79,9 @@ def _view_of_interface(array: Any, interface: dict[str, Any]) -> View:
         elements = tuple(steps)
     else:
         if any(stride % dtype.itemsize for stride in strides):
-            raise invalid(f"strides of {strides} bytes, where {dtype} elements need multiples of {dtype.itemsize}")
+            raise invalid(
+                f"strides of {strides} bytes, where {dtype} elements need multiples of {dtype.itemsize}"
+            )
         elements = tuple(stride // dtype.itemsize for stride in strides)
     address, read_only = interface["data"]
     device = _device_of(array)
@@ -115,7 +118,9 @@ class AdoptedFamily(Family):
     def writable(self, array: Array) -> bool:
         return bool(array.view.writable)
 
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
         device = Device(like.view.device)
         if device.type == "cpu":
             return numpy_allocator(shape, dtype, order)

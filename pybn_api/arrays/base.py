@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from pybn_api.runtime import Stream
 
-# Any object that comes with shape, strides, dtype and memory: numpy, PyTorch, CuPy, DLPack, __cuda_array_interface__.
+# Any object that comes with shape, strides, dtype and memory: numpy, PyTorch, CuPy, DLPack,
+# __cuda_array_interface__.
 Array: TypeAlias = Any
 
 
@@ -26,7 +27,8 @@ class View(NamedTuple):
 class Family(ABC):
     """How to read, and make, one kind of array."""
 
-    # True if work queued on stream() may outlive the arrays: their memory is reused in that stream's order only.
+    # True if work queued on stream() may outlive the arrays: their memory is reused in that stream's order
+    # only.
     stream_ordered = False
 
     @abstractmethod
@@ -46,12 +48,15 @@ class Family(ABC):
         """May the array be written to?"""
 
     @abstractmethod
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
-        """A function that makes uninitialised arrays on `like`'s device, dense, with `order` as the axes from the
-        outermost to the innermost in memory."""
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
+        """A function that makes uninitialised arrays on `like`'s device, dense, with `order` as the axes from
+        the outermost to the innermost in memory."""
 
     def stream(self, array: Array) -> Stream | None:
-        """The stream that the array's own library queues work on at this moment, or None for synchronous calls."""
+        """The stream that the array's own library queues work on at this moment, or None for synchronous
+        calls."""
         return None
 
     def finish(self, result: Array, like: Array) -> Array:
@@ -70,7 +75,8 @@ def dense_strides(shape: Sequence[int], order: Sequence[int]) -> tuple[int, ...]
 
 
 def memory_order(view: View) -> tuple[int, ...]:
-    """The axes of an array from the outermost in memory to the innermost; ties and broadcast axes as they come."""
+    """The axes of an array from the outermost in memory to the innermost; ties and broadcast axes as they
+    come."""
     if 0 in view.strides:
         # A broadcast axis has no place in memory: row-major around it would split what it repeats.
         return tuple(range(len(view.shape)))

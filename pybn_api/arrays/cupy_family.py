@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 
-import cupy
+import cupy  # pyright: ignore[reportMissingImports]
 
 from pybn_api._lib import lib
 from pybn_api.arrays.base import Array, Family, View
@@ -41,7 +41,9 @@ class CupyFamily(Family):
     def writable(self, array: Array) -> bool:
         return True
 
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
         kind = numpy_dtype(dtype)
         in_memory = tuple(shape[axis] for axis in order)
         back = tuple(sorted(range(len(order)), key=lambda axis: order[axis]))

@@ -49,7 +49,8 @@ class DeviceArray:
     def empty(
         shape: Sequence[int], dtype: int, *, device: Device | None = None, order: Sequence[int] | None = None
     ) -> DeviceArray:
-        """An uninitialised, dense array; `order` lists the axes from the outermost in memory to the innermost."""
+        """An uninitialised, dense array; `order` lists the axes from the outermost in memory to the
+        innermost."""
         count = int(np.prod(shape, dtype=np.int64))
         memory = Memory(max(1, count * itemsize(dtype)), device)
         return DeviceArray(memory, shape, dense_strides(shape, order or range(len(shape))), dtype)
@@ -93,9 +94,14 @@ class DeviceArray:
         size = itemsize(self.code)
         if 0 in self.shape:
             return np.empty(self.shape, self.dtype)
-        return np.ndarray(
-            self.shape, self.dtype, raw.data, self.offset * size, tuple(stride * size for stride in self.strides)
+        view: np.ndarray[Any, Any] = np.ndarray(
+            self.shape,
+            self.dtype,
+            raw.data,
+            self.offset * size,
+            tuple(stride * size for stride in self.strides),
         )
+        return view
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -141,6 +147,8 @@ class DeviceArrayFamily(Family):
     def writable(self, array: Array) -> bool:
         return True
 
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
         device = like.device
         return lambda: DeviceArray.empty(shape, dtype, device=device, order=order)

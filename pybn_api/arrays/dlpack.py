@@ -88,7 +88,8 @@ class Imported(NamedTuple):
 
 
 def consume(array: Any) -> Imported:
-    """Takes an object's memory over DLPack. On CUDA, the data is ready for work in the legacy default stream."""
+    """Takes an object's memory over DLPack. On CUDA, the data is ready for work in the legacy default
+    stream."""
     arguments: dict[str, Any] = {}
     if array.__dlpack_device__()[0] in (CUDA, CUDA_MANAGED):
         arguments["stream"] = 1
@@ -107,9 +108,7 @@ def consume(array: Any) -> Imported:
     _capsule_rename(capsule, _USED[name])
     deleter = managed.deleter
     # The structure must not be touched once the deleter ran: the closure keeps only the function.
-    owner = ffi.gc(
-        ffi.cast("void *", pointer), (lambda _: deleter(pointer)) if deleter else (lambda _: None)
-    )
+    owner = ffi.gc(ffi.cast("void *", pointer), (lambda _: deleter(pointer)) if deleter else (lambda _: None))
     return _imported(managed.tensor, bool(getattr(managed, "flags", 0) & _READ_ONLY), owner)
 
 

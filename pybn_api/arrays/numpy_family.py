@@ -14,8 +14,8 @@ from pybn_api.dtypes import code_of, numpy_dtype
 from pybn_api.errors import invalid
 from pybn_api.runtime import device_id
 
-# An ndarray object holds its data pointer right after the object header, in numpy's ABI for ever. Reading it there
-# costs a tenth of what the array interface costs. None: not so in this interpreter, use the interface.
+# An ndarray object holds its data pointer right after the object header, in numpy's ABI for ever. Reading it
+# there costs a tenth of what the array interface costs. None: not so in this interpreter, use the interface.
 DATA_OFFSET: int | None = object.__basicsize__
 
 
@@ -41,7 +41,8 @@ class NumpyFamily(Family):
         for stride, extent in zip(array.strides, array.shape, strict=True):
             if stride % itemsize and extent > 1:
                 raise invalid(
-                    f"strides of {array.strides} bytes, where {array.dtype} elements need multiples of {itemsize}"
+                    f"strides of {array.strides} bytes, "
+                    f"where {array.dtype} elements need multiples of {itemsize}"
                 )
         return View(
             array.shape,
@@ -58,7 +59,9 @@ class NumpyFamily(Family):
     def writable(self, array: Array) -> bool:
         return bool(array.flags.writeable)
 
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
         return numpy_allocator(shape, dtype, order)
 
 

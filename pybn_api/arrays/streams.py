@@ -10,7 +10,8 @@ _MOST = 64
 
 
 def foreign_stream(device: int, native: int) -> Stream:
-    """The wrapper of a cudaStream_t. The owner may destroy its stream at any time; wrapping leaves it alone."""
+    """The wrapper of a cudaStream_t. The owner may destroy its stream at any time; wrapping leaves it
+    alone."""
     key = (runtime.epoch, device, native)
     stream = _wrapped.get(key)
     if stream is None:

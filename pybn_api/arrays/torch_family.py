@@ -1,4 +1,5 @@
-"""PyTorch tensors, on the CPU and on CUDA devices. Results carry no gradient history: see `pybn_api.torch` for that."""
+"""PyTorch tensors, on the CPU and on CUDA devices. Results carry no gradient history: see `pybn_api.torch`
+for that."""
 
 from __future__ import annotations
 
@@ -51,7 +52,9 @@ class TorchFamily(Family):
     def writable(self, array: Array) -> bool:
         return True
 
-    def allocator(self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]) -> Callable[[], Array]:
+    def allocator(
+        self, like: Array, shape: Sequence[int], dtype: int, order: Sequence[int]
+    ) -> Callable[[], Array]:
         strides = dense_strides(shape, order)
         kind = getattr(torch, NAMES[dtype])
         return partial(torch.empty_strided, tuple(shape), strides, dtype=kind, device=like.device)

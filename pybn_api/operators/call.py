@@ -1,7 +1,8 @@
 """From a Python call to the two phases: plans, and the cache of plans behind plain calls.
 
-A plan is a repeatable executor with its workspace, made once for a signature (dtypes, shapes, strides, attributes)
-and aimed at each call's arrays. Plain calls find theirs in a cache, so only the first of its kind pays for planning.
+A plan is a repeatable executor with its workspace, made once for a signature (dtypes, shapes, strides,
+attributes) and aimed at each call's arrays. Plain calls find theirs in a cache, so only the first of its kind
+pays for planning.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ class Planned:
 
     MOST_STREAMS = 64
 
-    def __init__(self, operation: Operation, arrays: Sequence[Array], attributes: Sequence[Attribute], out: Any):
+    def __init__(
+        self, operation: Operation, arrays: Sequence[Array], attributes: Sequence[Attribute], out: Any
+    ):
         spec = self.spec = operation.spec
         self.attributes = tuple(attributes)
         views = [_view(spec, p, a) for p, a in zip(spec.inputs, arrays, strict=True)]
@@ -75,7 +78,9 @@ class Planned:
 
         # Only now: what the library refuses cannot always be allocated.
         self.source = arrays[0]
-        self.family: Family = families[type(self.source)] if type(self.source) in families else _known(self.source)
+        self.family: Family = (
+            families[type(self.source)] if type(self.source) in families else _known(self.source)
+        )
         self.allocators = [
             self.family.allocator(self.source, output.shape, output.dtype, output.order)
             if isinstance(output, Output)
@@ -99,16 +104,17 @@ class Planned:
         first, device = devices[0]
         for parameter, other in devices:
             if other != device:
-                raise invalid(
-                    f"{self.spec.function}: {parameter.name}: on {Device(other)}, where {first.name} is on {Device(device)}"
-                )
+                places = f"on {Device(other)}, where {first.name} is on {Device(device)}"
+                raise invalid(f"{self.spec.function}: {parameter.name}: {places}")
         return device
 
     def _refuse_read_only(self, views: Sequence[View | None], outs: Sequence[View | Output | None]) -> None:
         written = [(self.spec.inputs[i], views[i]) for i in self.spec.updated]
         for parameter, view in (*written, *zip(self.spec.outputs, outs, strict=True)):
             if isinstance(view, View) and not view.writable:
-                raise invalid(f"{self.spec.function}: {parameter.name}: a read-only array, where it is written to")
+                raise invalid(
+                    f"{self.spec.function}: {parameter.name}: a read-only array, where it is written to"
+                )
 
     def _ready(self) -> _Ready:
         """Phase one. The tensors exist only inside: the executor keeps what it needs of them."""
@@ -131,7 +137,8 @@ class Planned:
         return _Ready(executor, executor.handle, pointer, size, memory)
 
     def run(self, arrays: Sequence[Array], out: Any, stream: Stream | None) -> list[Array]:
-        """Phase two on these arrays. Without a stream: in the current one of the arrays' library, else at once."""
+        """Phase two on these arrays. Without a stream: in the current one of the arrays' library, else at
+        once."""
         if out is None:
             outs = [None if make is None else make() for make in self.allocators]
         else:
@@ -154,7 +161,8 @@ class Planned:
                 if not self.only_device:
                     stream = default_stream(self.device)
         elif stream.device.id != self.device:
-            raise invalid(f"{self.spec.function}: stream: of {stream.device}, where the arrays are on {Device(self.device)}")
+            where = f"of {stream.device}, where the arrays are on {Device(self.device)}"
+            raise invalid(f"{self.spec.function}: stream: {where}")
 
         if self.epoch != runtime.epoch:
             self.idle, self.epoch = {}, runtime.epoch
@@ -187,7 +195,10 @@ class Planned:
             stream.keep((arrays, outs, ready))
         if self.finishes:
             # Made in a plain array type for a caller whose own can only take memory over.
-            return [o if make is None else self.family.finish(o, arrays[0]) for o, make in zip(outs, self.allocators, strict=True)]
+            return [
+                o if make is None else self.family.finish(o, arrays[0])
+                for o, make in zip(outs, self.allocators, strict=True)
+            ]
         return outs
 
 
@@ -266,7 +277,8 @@ class Operation:
             out = (out,)
         if len(out) != len(self.spec.outputs):
             names = ", ".join(p.name for p in self.spec.outputs)
-            raise invalid(f"{self.spec.function}: out: {len(out)} arrays, where there are {len(self.spec.outputs)} ({names})")
+            count = f"{len(out)} arrays, where there are {len(self.spec.outputs)} ({names})"
+            raise invalid(f"{self.spec.function}: out: {count}")
         outs = list(out)
         key: Key = []
         for index, array in enumerate(outs):
@@ -300,7 +312,9 @@ class Operation:
                 self.plans[whole] = plan
         return plan
 
-    def call(self, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any, stream: Stream | None) -> Any:
+    def call(
+        self, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any, stream: Stream | None
+    ) -> Any:
         key, outs = self.inputs_key(arrays), None
         if out is not None:
             outs, more = self.outputs_key(out)
@@ -315,7 +329,8 @@ class Operation:
         """The caller's own objects where outputs were given, also those that came in by DLPack."""
         given = out if isinstance(out, (tuple, list)) else (out,)
         return [
-            mine if theirs is None or mine is None else theirs for theirs, mine in zip(given, results, strict=True)
+            mine if theirs is None or mine is None else theirs
+            for theirs, mine in zip(given, results, strict=True)
         ]
 
 
@@ -350,12 +365,14 @@ def operator(
 
 
 class Plan(Generic[P, R]):
-    """An operator made ready for one signature: call it with the operator's own arguments, on any arrays of that
-    signature and with the same attributes. Any number of threads may call it."""
+    """An operator made ready for one signature: call it with the operator's own arguments, on any arrays of
+    that signature and with the same attributes. Any number of threads may call it."""
 
     __slots__ = ("_attributes", "_inputs", "_operation", "_planned")
 
-    def __init__(self, operation: Operation, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any) -> None:
+    def __init__(
+        self, operation: Operation, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any
+    ) -> None:
         self._operation = operation
         self._attributes = attributes
         self._inputs = operation.inputs_key(arrays)
@@ -393,7 +410,9 @@ class Plan(Generic[P, R]):
                 )
         for parameter, came, planned in zip(spec.attributes, attributes, self._attributes, strict=True):
             if came != planned:
-                return invalid(f"{spec.function}: {parameter.name}: {came}, where the plan was made for {planned}")
+                return invalid(
+                    f"{spec.function}: {parameter.name}: {came}, where the plan was made for {planned}"
+                )
         return invalid(f"{spec.function}: a read-only array, where the plan was made for a writable one")
 
 
@@ -414,7 +433,7 @@ def planner(function: Callable[P, R]) -> Callable[P, Plan[P, R]]:
         return Plan(operation, arrays, attributes, out)
 
     plan.__doc__ = (
-        f"Plans `pybn_api.{operation.spec.function}` for arrays like these; the result is called with the same "
-        "arguments, on any arrays of the same dtypes, shapes and strides. Nothing is computed or read here."
+        f"Plans `pybn_api.{operation.spec.function}` for arrays like these. The plan is called with the same "
+        "arguments, on any arrays of the same dtypes, shapes and strides; making it computes nothing."
     )
     return plan

@@ -1,4 +1,5 @@
-"""What Python knows about an operator: its parameters in the C order, and the outputs that it makes by itself."""
+"""What Python knows about an operator: its parameters in the C order, and the outputs that it makes by
+itself."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ class Parameter:
     """One parameter of the C function."""
 
     c_name: str
-    kind: str  # "in", "optional", "inplace" (optional and updated), "update" (required and updated), "out", or a type
+    # "in", "optional", "inplace" (optional, updated), "update" (required, updated), "out"; or a type.
+    kind: str
     name: str = field(init=False)  # as Python spells it
 
     def __post_init__(self) -> None:
@@ -44,9 +46,9 @@ _SUFFIXES = {"?": "optional", "&": "inplace", "!": "update"}
 class Spec:
     """An operator's parameters, written as the words of its C signature.
 
-    `gradOut` is a tensor, `weight?` may be NULL, `runningMean&` may be NULL and is updated, `mean!` is updated;
-    `eps:double` is an attribute (bool, double, float, int, mask, float_scalar, int_scalar); outputs follow `->`.
-    `format:label` is not passed on: it says which axis of the data tensors holds the channels.
+    `gradOut` is a tensor, `weight?` may be NULL, `runningMean&` may be NULL and is updated, `mean!` is
+    updated; `eps:double` is an attribute (bool, double, float, int, mask, float_scalar, int_scalar); outputs
+    follow `->`. `format:label` is not passed on: it says which axis of the data tensors holds the channels.
     """
 
     def __init__(self, operator: str, function: str, signature: str) -> None:
