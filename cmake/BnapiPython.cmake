@@ -41,6 +41,7 @@ add_custom_target(
   COMMAND ${Python_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/link_package.py ${PROJECT_SOURCE_DIR}/pybn_api
           ${package_dir}
   DEPENDS pybn_api_lib
+  COMMENT "Laying out the Python package beside its module"
   VERBATIM
 )
 
