@@ -26,5 +26,6 @@ check mypy mypy
 check pyright pyright
 check codespell codespell
 check "generated files" python csrc/ascend/generate.py --check
+check "generated stub" python tools/make_stub.py --check
 check "repository files" python tools/check_files.py
 exit $status
