@@ -29,4 +29,4 @@ case $preset in
 esac
 
 echo "== Python tests ($preset)"
-exec env ${preload:+LD_PRELOAD="$preload"} python -m pytest "$@"
+exec env ${preload:+LD_PRELOAD="$preload"} python -m pytest -n auto --dist worksteal "$@"

@@ -21,8 +21,8 @@ def main() -> None:
     x = stored.transpose(0, 3, 1, 2)
     assert x.base is stored or x.base is stored.base
 
-    # Normalize each colour over both pictures. The loss is half the squared distance of each normalized picture
-    # to the other one as it was; its gradient is the difference.
+    # Normalize each colour over both pictures. The loss is half the squared distance of each normalized one
+    # to the other picture as it was; its gradient is the difference.
     x64 = x.astype(np.float64)
     mean64 = x64.mean(axis=(0, 2, 3))
     invstd64 = 1 / np.sqrt(x64.var(axis=(0, 2, 3)) + 1e-5)
