@@ -11,6 +11,12 @@ for program in reduce_backward; do
   echo "== samples/c/$program.c"
   "$build/bin/$program"
 done
+for program in reduce_backward_ascend; do
+  [ -x "$build/bin/$program" ] || continue
+  echo
+  echo "== samples/cpp/$program.cpp (written for aclnn)"
+  "$build/bin/$program"
+done
 for script in samples/python/*.py; do
   [ -e "$script" ] || continue
   echo

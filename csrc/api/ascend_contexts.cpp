@@ -1,7 +1,8 @@
 // Devices, contexts, streams and events as the ACL runtime sees them.
 //
-// A context is a device with a default stream. Every device has a shared one, counted by SetDevice and ResetDevice;
-// programs may create more. "Current" is per thread. Streams belong to the context they were created in.
+// A context is a device with a default stream. Every device has a shared one, counted by SetDevice and
+// ResetDevice; programs may create more. "Current" is per thread. Streams belong to the context they were
+// created in.
 #include "api/ascend_contexts.h"
 
 #include <pthread.h>
@@ -26,9 +27,9 @@ namespace ascend {
 namespace {
 
 struct Context {
-  int32_t device = 0;        // in the library's own numbering
-  uint64_t own_stream = 0;   // 0: the device's default stream
-  bool by_default = false;   // the shared one of its device
+  int32_t device = 0;       // in the library's own numbering
+  uint64_t own_stream = 0;  // 0: the device's default stream
+  bool by_default = false;  // the shared one of its device
   std::map<int32_t, int64_t> options;
 };
 
@@ -48,9 +49,9 @@ struct EventNotes {
 
 struct State {
   Registry<Context, Kind::kContext> contexts;
-  std::mutex mutex;  // guards what follows, and the contexts' options
+  std::mutex mutex;                            // guards what follows, and the contexts' options
   std::map<int32_t, DefaultContext> defaults;  // by device
-  std::map<uint64_t, StreamNotes> streams;     // by handle; the default stream's notes are under its context's
+  std::map<uint64_t, StreamNotes> streams;  // by handle; the default stream's notes are under its context's
   std::map<uint64_t, EventNotes> events;
   std::map<int32_t, int64_t> options;
 };
@@ -58,7 +59,8 @@ struct State {
 // Never destroyed, like the runtime it stands on.
 State& state() {
   static State* const created = [] {
-    Runtime::get();  // its fork handlers come first, so that locks are taken in the order used everywhere else
+    Runtime::
+        get();  // its fork handlers come first, so that locks are taken in the order used everywhere else
     auto* s = new State;
     static State* const shared = s;
     pthread_atfork(
@@ -107,7 +109,7 @@ void require(const char* function, const char* parameter, const void* pointer) {
   }
 }
 
-// ---- devices: acl ids count the GPUs, or without one the CPU ---------------------------------------------------
+// ---- devices: acl ids count the GPUs, or without one the CPU --------------------------------------------
 
 std::vector<int32_t> acl_devices() {
   const std::vector<DeviceInfo>& all = Runtime::get().devices();
@@ -121,8 +123,9 @@ std::vector<int32_t> acl_devices() {
 int32_t from_acl_device(int32_t id) {
   const std::vector<int32_t> devices = acl_devices();
   if (id < 0 || static_cast<size_t>(id) >= devices.size()) {
-    throw Error(BNAPI_ERR_RT_INVALID_DEVICEID,
-                "device " + std::to_string(id) + " does not exist; there are " + std::to_string(devices.size()));
+    throw Error(
+        BNAPI_ERR_RT_INVALID_DEVICEID,
+        "device " + std::to_string(id) + " does not exist; there are " + std::to_string(devices.size()));
   }
   return devices[id];
 }
@@ -133,11 +136,12 @@ int32_t to_acl_device(int32_t device) {
   return found == devices.end() ? -1 : static_cast<int32_t>(found - devices.begin());
 }
 
-// ---- contexts -----------------------------------------------------------------------------------------------
+// ---- contexts -------------------------------------------------------------------------------------------
 
 void make_current(uint64_t handle, const Context& context) {
   current_handle() = handle;
-  thread_state().device = context.device;  // for the rest of this call; later ones find it through the context
+  thread_state().device =
+      context.device;  // for the rest of this call; later ones find it through the context
 }
 
 // Waits for a context's streams and ends them.
@@ -185,13 +189,14 @@ bool synchronize_device(int32_t device, int32_t timeout_ms) {
     if (stream->device == device) waiting.push_back(stream);
   });
   for (const auto& stream : waiting) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (!stream->stream->synchronize(static_cast<int32_t>(std::max<int64_t>(left.count(), 0)))) return false;
   }
   return true;
 }
 
-// ---- streams --------------------------------------------------------------------------------------------------
+// ---- streams --------------------------------------------------------------------------------------------
 
 // Where a stream's notes are kept: under its handle, or for a default stream under its context's.
 uint64_t notes_key(bnapiStream stream) {
@@ -260,7 +265,7 @@ bnapiStatus bnapiAscendFinalize(void) {
   });
 }
 
-// ---- devices --------------------------------------------------------------------------------------------------
+// ---- devices --------------------------------------------------------------------------------------------
 
 bnapiStatus bnapiAscendGetDeviceCount(uint32_t* count) {
   return guard([&] {
@@ -334,10 +339,12 @@ bnapiStatus bnapiAscendGetDevice(int32_t* device) {
 bnapiStatus bnapiAscendSynchronizeDevice(int32_t timeout_ms) {
   return guard([&] {
     if (timeout_ms < -1) {
-      throw Error(BNAPI_ERR_RT_PARAM_INVALID, "timeout: " + std::to_string(timeout_ms) + "; expected -1 or more");
+      throw Error(BNAPI_ERR_RT_PARAM_INVALID,
+                  "timeout: " + std::to_string(timeout_ms) + "; expected -1 or more");
     }
     if (!synchronize_device(current()->device, timeout_ms)) {
-      throw Error(BNAPI_ERR_RT_STREAM_SYNC_TIMEOUT, "work is left after " + std::to_string(timeout_ms) + " ms");
+      throw Error(BNAPI_ERR_RT_STREAM_SYNC_TIMEOUT,
+                  "work is left after " + std::to_string(timeout_ms) + " ms");
     }
   });
 }
@@ -351,7 +358,7 @@ bnapiStatus bnapiAscendLocate(const void* address, int32_t* device) {
   });
 }
 
-// ---- contexts -------------------------------------------------------------------------------------------------
+// ---- contexts -------------------------------------------------------------------------------------------
 
 bnapiStatus bnapiAscendCreateContext(void** context, int32_t device) {
   return guard([&] {
@@ -414,13 +421,14 @@ bnapiStatus bnapiAscendGetOption(bool of_context, int32_t key, int64_t otherwise
     const auto& options = of_context ? context->options : state().options;
     const auto found = options.find(key);
     if (found == options.end() && of_context) {
-      throw Error(BNAPI_ERR_RT_SYSPARAMOPT_NOT_SET, "option " + std::to_string(key) + " is not set in this context");
+      throw Error(BNAPI_ERR_RT_SYSPARAMOPT_NOT_SET,
+                  "option " + std::to_string(key) + " is not set in this context");
     }
     *value = found == options.end() ? otherwise : found->second;
   });
 }
 
-// ---- streams --------------------------------------------------------------------------------------------------
+// ---- streams --------------------------------------------------------------------------------------------
 
 bnapiStream bnapiAscendStream(void* stream) {
   if (stream != nullptr) return static_cast<bnapiStream>(stream);
@@ -444,7 +452,8 @@ bnapiStatus bnapiAscendDestroyStream(bnapiStream stream) {
       const auto notes = state().streams.find(handle_bits(stream));
       if (notes != state().streams.end()) {
         if (current_or_null() != nullptr && notes->second.context != current_handle()) {
-          throw Error(BNAPI_ERR_RT_STREAM_CONTEXT, "DestroyStream: stream: of another context than the current one");
+          throw Error(BNAPI_ERR_RT_STREAM_CONTEXT,
+                      "DestroyStream: stream: of another context than the current one");
         }
         state().streams.erase(notes);
       }
@@ -483,7 +492,7 @@ bnapiStatus bnapiAscendGetStreamNote(bnapiStream stream, int32_t key, uint64_t* 
   });
 }
 
-// ---- events ---------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------
 
 bnapiStatus bnapiAscendCreateEvent(bnapiEvent* event, bool extended) {
   return guard([&] {
@@ -532,7 +541,8 @@ bnapiStatus bnapiAscendRequirePlainEvent(bnapiEvent event) {
     require("QueryEvent", "event", event);
     Runtime::get().event(event);
     if (is_extended(event)) {
-      throw Error(BNAPI_ERR_RT_PARAM_INVALID, "event: of aclrtCreateEventExWithFlag, which this function does not take");
+      throw Error(BNAPI_ERR_RT_PARAM_INVALID,
+                  "event: of aclrtCreateEventExWithFlag, which this function does not take");
     }
   });
 }

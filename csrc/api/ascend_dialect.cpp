@@ -44,8 +44,8 @@ const char* label(bnapiStatus status) {
   }
 }
 
-// "Malloc: ptr: null" of the neutral function behind aclrtMalloc reads "aclrtMalloc: ptr: null"; texts that start with
-// an acl name already stay as they are.
+// "Malloc: ptr: null" of the neutral function behind aclrtMalloc reads "aclrtMalloc: ptr: null"; texts that
+// start with an acl name already stay as they are.
 void print_sentence(char* to, size_t room, const char* function, const char* text) {
   const char* colon = strstr(text, ": ");
   const size_t head = colon != nullptr ? static_cast<size_t>(colon - text) : 0;
@@ -72,9 +72,9 @@ void add_pending(bnapiStatus status, const char* function, const char* text) {
   char stamp[32];
   strftime(stamp, sizeof(stamp), "%Y-%m-%d-%H:%M:%S", &broken_down);
   char line[1536];
-  const int length = snprintf(line, sizeof(line), "[PID: %d] %s.%03d.%03d %s: %s [%d]\n", static_cast<int>(getpid()),
-                              stamp, static_cast<int>(micros / 1000), static_cast<int>(micros % 1000), label(status),
-                              sentence, status);
+  const int length = snprintf(line, sizeof(line), "[PID: %d] %s.%03d.%03d %s: %s [%d]\n",
+                              static_cast<int>(getpid()), stamp, static_cast<int>(micros / 1000),
+                              static_cast<int>(micros % 1000), label(status), sentence, status);
   Failures& f = failures();
   const size_t size = std::min(static_cast<size_t>(std::max(length, 0)), sizeof(line) - 1);
   // Older texts make room for newer ones.
@@ -101,7 +101,9 @@ void bnapiAscendLeave(void) {
   thread.device = bn::failures().outer_device;
 }
 
-bnapiStatus bnapiAscendFail(bnapiStatus status, const char* text) { return bn::fail(status, text); }
+bnapiStatus bnapiAscendFail(bnapiStatus status, const char* text) {
+  return bn::fail(status, text);
+}
 
 bnapiStatus bnapiAscendReport(bnapiStatus status, const char* function) {
   if (status == BNAPI_SUCCESS) return status;

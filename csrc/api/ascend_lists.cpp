@@ -37,7 +37,9 @@ Lists& lists() {
   return *created;
 }
 
-size_t value_size(bnapiAscendListType type) { return type == BNAPI_ASCEND_FLOATS ? sizeof(float) : sizeof(uint64_t); }
+size_t value_size(bnapiAscendListType type) {
+  return type == BNAPI_ASCEND_FLOATS ? sizeof(float) : sizeof(uint64_t);
+}
 
 const char* name(bnapiAscendListType type) {
   switch (type) {
@@ -56,7 +58,8 @@ const char* name(bnapiAscendListType type) {
 std::shared_ptr<const List> find(bnapiAscendListType type, const void* handle) {
   std::shared_ptr<const List> list = lists().find(handle_bits(handle));
   if (list == nullptr || list->type != type) {
-    throw Error(BNAPI_ERR_PARAM_INVALID, std::string("not a live ") + name(type) + " (destroyed, or never one)");
+    throw Error(BNAPI_ERR_PARAM_INVALID,
+                std::string("not a live ") + name(type) + " (destroyed, or never one)");
   }
   return list;
 }
@@ -74,7 +77,9 @@ void destroy_members(const List& list) {
 
 }  // namespace
 
-void drop_lists() { lists().clear(); }
+void drop_lists() {
+  lists().clear();
+}
 
 }  // namespace ascend
 }  // namespace bn

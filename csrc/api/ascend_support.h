@@ -1,8 +1,10 @@
-// What the Ascend forwarders (csrc/ascend) need beyond the neutral API. All state of that layer lives behind these
-// functions, in libbn_api.so: the forwarding libraries exist several times over and must not hold any.
+// What the Ascend forwarders (csrc/ascend) need beyond the neutral API. All state of that layer lives
+// behind these functions, in libbn_api.so: the forwarding libraries exist several times over and must not
+// hold any.
 //
-// Not for other callers; it may change with the forwarders, which are built and shipped together with this library.
-// Every function returns a status of bn_api/types.h and leaves the sentence for it, as the neutral functions do.
+// Not for other callers; it may change with the forwarders, which are built and shipped together with this
+// library. Every function returns a status of bn_api/types.h and leaves the sentence for it, as the neutral
+// functions do.
 #pragma once
 
 #include "bn_api/types.h"
@@ -11,17 +13,19 @@
 extern "C" {
 #endif
 
-// ---- the dialect ---------------------------------------------------------------------------------------------
+// ---- the dialect ----------------------------------------------------------------------------------------
 
-// Around every call through an acl or aclnn name. Inside, the library speaks for aclnn: float64 is refused, messages
-// use the acl names, the current device is the one of the thread's acl context, and without one whatever needs a
-// device is BNAPI_ERR_RT_CONTEXT_NULL. What the thread has current under the neutral names is untouched.
+// Around every call through an acl or aclnn name. Inside, the library speaks for aclnn: float64 is refused,
+// messages use the acl names, the current device is the one of the thread's acl context, and without one
+// whatever needs a device is BNAPI_ERR_RT_CONTEXT_NULL. What the thread has current under the neutral names
+// is untouched.
 BNAPI_EXPORT void bnapiAscendEnter(void);
 BNAPI_EXPORT void bnapiAscendLeave(void);
 
 // Stores `text` as the thread's error text and returns `status`.
 BNAPI_EXPORT bnapiStatus bnapiAscendFail(bnapiStatus status, const char* text);
-// Passes on the result of `function`. A failure is added to the thread's pending texts and becomes its last error.
+// Passes on the result of `function`. A failure is added to the thread's pending texts and becomes its last
+// error.
 BNAPI_EXPORT bnapiStatus bnapiAscendReport(bnapiStatus status, const char* function);
 // The status of the failure that left the thread's error text: for functions that only return a null pointer.
 BNAPI_EXPORT bnapiStatus bnapiAscendFailure(void);
@@ -32,7 +36,7 @@ BNAPI_EXPORT bnapiStatus bnapiAscendLastError(bool forget);
 // Ends everything, contexts too.
 BNAPI_EXPORT bnapiStatus bnapiAscendFinalize(void);
 
-// ---- devices and contexts: acl device ids, GPUs only if there are any --------------------------------------------
+// ---- devices and contexts: acl device ids, GPUs only if there are any -----------------------------------
 
 BNAPI_EXPORT bnapiStatus bnapiAscendGetDeviceCount(uint32_t* count);
 BNAPI_EXPORT bnapiStatus bnapiAscendCheckDevice(int32_t device);
@@ -49,12 +53,13 @@ BNAPI_EXPORT bnapiStatus bnapiAscendRequireContext(void);
 // Where an address is: *device is the acl id of a device's memory, -1 for host memory.
 BNAPI_EXPORT bnapiStatus bnapiAscendLocate(const void* address, int32_t* device);
 
-// Options by number, of the process (default 0) or of the current context (no default). `key` also serves settings
-// that are only kept to be read back; those are negative.
+// Options by number, of the process (default 0) or of the current context (no default). `key` also serves
+// settings that are only kept to be read back; those are negative.
 BNAPI_EXPORT bnapiStatus bnapiAscendSetOption(bool of_context, int32_t key, int64_t value);
-BNAPI_EXPORT bnapiStatus bnapiAscendGetOption(bool of_context, int32_t key, int64_t otherwise, int64_t* value);
+BNAPI_EXPORT bnapiStatus bnapiAscendGetOption(bool of_context, int32_t key, int64_t otherwise,
+                                              int64_t* value);
 
-// ---- streams and events ----------------------------------------------------------------------------------------
+// ---- streams and events ---------------------------------------------------------------------------------
 
 // The stream to use: null is the default stream of the current context.
 BNAPI_EXPORT bnapiStream bnapiAscendStream(void* stream);
@@ -72,7 +77,7 @@ BNAPI_EXPORT bnapiStatus bnapiAscendQueryEvent(bnapiEvent event, bool* complete)
 // BNAPI_ERR_RT_PARAM_INVALID for an extended event: some functions refuse those.
 BNAPI_EXPORT bnapiStatus bnapiAscendRequirePlainEvent(bnapiEvent event);
 
-// ---- arrays and lists ------------------------------------------------------------------------------------------
+// ---- arrays and lists -----------------------------------------------------------------------------------
 
 typedef enum bnapiAscendListType {
   BNAPI_ASCEND_INTS = 0,     // int64_t

@@ -9,7 +9,9 @@ namespace {
 constexpr int32_t kSaturationMode = -1;
 constexpr int32_t kOverflowSwitch = 1;
 
-bool is_option(aclSysParamOpt opt) { return opt >= ACL_OPT_DETERMINISTIC && opt <= ACL_OPT_KERNEL_EARLY_START; }
+bool is_option(aclSysParamOpt opt) {
+  return opt >= ACL_OPT_DETERMINISTIC && opt <= ACL_OPT_KERNEL_EARLY_START;
+}
 
 aclError set_option(const AscendCall& call, bool of_context, aclSysParamOpt opt, int64_t value) {
   if (!is_option(opt)) return call.fail(ACL_ERROR_INVALID_PARAM, "opt: not an aclSysParamOpt");
@@ -26,7 +28,7 @@ aclError get_option(const AscendCall& call, bool of_context, aclSysParamOpt opt,
 
 extern "C" {
 
-// ---- devices --------------------------------------------------------------------------------------------------
+// ---- devices --------------------------------------------------------------------------------------------
 
 aclError aclrtSetDevice(int32_t deviceId) {
   AscendCall call(__func__);
@@ -112,7 +114,7 @@ aclError aclrtDeviceDisablePeerAccess(int32_t peerDeviceId) {
   return call.done(bnapiAscendCheckDevice(peerDeviceId));
 }
 
-// ---- contexts -------------------------------------------------------------------------------------------------
+// ---- contexts -------------------------------------------------------------------------------------------
 
 aclError aclrtCreateContext(aclrtContext* context, int32_t deviceId) {
   AscendCall call(__func__);
@@ -134,7 +136,7 @@ aclError aclrtGetCurrentContext(aclrtContext* context) {
   return call.done(bnapiAscendGetCurrentContext(context));
 }
 
-// ---- options --------------------------------------------------------------------------------------------------
+// ---- options --------------------------------------------------------------------------------------------
 
 aclError aclrtSetSysParamOpt(aclSysParamOpt opt, int64_t value) {
   return set_option(AscendCall(__func__), false, opt, value);
@@ -199,20 +201,30 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t* flag) {
 }
 
 // Work here has no time limit of its own.
-aclError aclrtSetOpWaitTimeout(uint32_t) { return ACL_SUCCESS; }
-aclError aclrtSetOpExecuteTimeOut(uint32_t) { return ACL_SUCCESS; }
-aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t) { return ACL_SUCCESS; }
-aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback) { return ACL_SUCCESS; }
+aclError aclrtSetOpWaitTimeout(uint32_t) {
+  return ACL_SUCCESS;
+}
+aclError aclrtSetOpExecuteTimeOut(uint32_t) {
+  return ACL_SUCCESS;
+}
+aclError aclrtSetOpExecuteTimeOutWithMs(uint32_t) {
+  return ACL_SUCCESS;
+}
+aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback) {
+  return ACL_SUCCESS;
+}
 
-// ---- last error -----------------------------------------------------------------------------------------------
+// ---- last error -----------------------------------------------------------------------------------------
 
 aclError aclrtPeekAtLastError(aclrtLastErrLevel level) {
-  if (level != ACL_RT_THREAD_LEVEL) return AscendCall(__func__).fail(ACL_ERROR_INVALID_PARAM, "level: not known");
+  if (level != ACL_RT_THREAD_LEVEL)
+    return AscendCall(__func__).fail(ACL_ERROR_INVALID_PARAM, "level: not known");
   return bnapiAscendLastError(false);
 }
 
 aclError aclrtGetLastError(aclrtLastErrLevel level) {
-  if (level != ACL_RT_THREAD_LEVEL) return AscendCall(__func__).fail(ACL_ERROR_INVALID_PARAM, "level: not known");
+  if (level != ACL_RT_THREAD_LEVEL)
+    return AscendCall(__func__).fail(ACL_ERROR_INVALID_PARAM, "level: not known");
   return bnapiAscendLastError(true);
 }
 

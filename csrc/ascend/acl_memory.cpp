@@ -11,12 +11,15 @@ constexpr size_t kGranule = 32;  // the vendor's unit of allocation, and what it
 aclError allocate(const AscendCall& call, void** devPtr, size_t size, bool spare) {
   if (devPtr == nullptr) return call.fail(ACL_ERROR_INVALID_PARAM, "devPtr: null");
   if (size == 0) return call.fail(ACL_ERROR_INVALID_PARAM, "size: 0; expected 1 or more");
-  if (size > SIZE_MAX - 2 * kGranule) return call.fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "size: more than there can be");
+  if (size > SIZE_MAX - 2 * kGranule)
+    return call.fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "size: more than there can be");
   const size_t rounded = (size + kGranule - 1) / kGranule * kGranule;
   return call.done(bnapiMalloc(devPtr, rounded + (spare ? kGranule : 0)));
 }
 
-bool is_bad(const aclrtMallocConfig* cfg) { return cfg != nullptr && cfg->attrs == nullptr && cfg->numAttrs > 0; }
+bool is_bad(const aclrtMallocConfig* cfg) {
+  return cfg != nullptr && cfg->attrs == nullptr && cfg->numAttrs > 0;
+}
 
 // The checks of a copy, in the vendor's order. False: `*status` is the answer already.
 bool check_copy(const AscendCall& call, const void* dst, size_t destMax, const void* src, size_t count,
@@ -38,8 +41,8 @@ bool check_copy(const AscendCall& call, const void* dst, size_t destMax, const v
 }
 
 // The same for copies of `height` rows.
-bool check_copy_2d(const AscendCall& call, const void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
-                   size_t height, aclrtMemcpyKind kind, aclError* status) {
+bool check_copy_2d(const AscendCall& call, const void* dst, size_t dpitch, const void* src, size_t spitch,
+                   size_t width, size_t height, aclrtMemcpyKind kind, aclError* status) {
   *status = ACL_SUCCESS;
   if (width == 0 || height == 0) return false;
   if (dst == nullptr || src == nullptr) {
@@ -148,14 +151,14 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
   aclError status;
   if (!check_copy_2d(call, dst, dpitch, src, spitch, width, height, kind, &status)) return status;
   for (size_t row = 0; row < height && status == ACL_SUCCESS; ++row) {
-    status = bnapiMemcpy(static_cast<char*>(dst) + row * dpitch, width, static_cast<const char*>(src) + row * spitch,
-                         width, BNAPI_MEMCPY_DEFAULT);
+    status = bnapiMemcpy(static_cast<char*>(dst) + row * dpitch, width,
+                         static_cast<const char*>(src) + row * spitch, width, BNAPI_MEMCPY_DEFAULT);
   }
   return call.done(status);
 }
 
-aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width, size_t height,
-                            aclrtMemcpyKind kind, aclrtStream stream) {
+aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
+                            size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
   AscendCall call(__func__);
   aclError status;
   if (!check_copy_2d(call, dst, dpitch, src, spitch, width, height, kind, &status)) return status;

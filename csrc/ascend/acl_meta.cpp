@@ -1,5 +1,5 @@
-// aclnn/acl_meta.h and aclnn/aclnn_base.h: descriptors, executors, start and end; and the vendor's hooks for large
-// workspaces that clients look up by name.
+// aclnn/acl_meta.h and aclnn/aclnn_base.h: descriptors, executors, start and end; and the vendor's hooks
+// for large workspaces that clients look up by name.
 
 #include "aclnn/acl_meta.h"
 
@@ -16,22 +16,28 @@ aclnnStatus set_dynamic(const char* function, aclOpExecutor* executor, size_t re
   uint64_t size = 0;
   const int32_t status = bnapiAscendGetListSize(BNAPI_ASCEND_TENSORS, tensors, &size);
   if (status != BNAPI_SUCCESS) return call.done(status);
-  if (relativeIndex >= size) return call.fail(BNAPI_ERR_PARAM_INVALID, "relativeIndex: past the end of the list");
-  return call.fail(BNAPI_ERR_PARAM_INVALID, "irIndex: that parameter is no tensor list; no operator here takes one");
+  if (relativeIndex >= size)
+    return call.fail(BNAPI_ERR_PARAM_INVALID, "relativeIndex: past the end of the list");
+  return call.fail(BNAPI_ERR_PARAM_INVALID,
+                   "irIndex: that parameter is no tensor list; no operator here takes one");
 }
 
 }  // namespace
 
 extern "C" {
 
-aclnnStatus aclnnInit(const char*) { return BNAPI_SUCCESS; }
-aclnnStatus aclnnFinalize() { return BNAPI_SUCCESS; }
+aclnnStatus aclnnInit(const char*) {
+  return BNAPI_SUCCESS;
+}
+aclnnStatus aclnnFinalize() {
+  return BNAPI_SUCCESS;
+}
 
-// ---- tensors --------------------------------------------------------------------------------------------------
+// ---- tensors --------------------------------------------------------------------------------------------
 
-aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType, const int64_t* stride,
-                           int64_t offset, aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
-                           void* tensorData) {
+aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
+                           const int64_t* stride, int64_t offset, aclFormat format,
+                           const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData) {
   AscendCall call(__func__);
   return reinterpret_cast<aclTensor*>(
       call.made<bnapiTensor>(bnapiCreateTensor(viewDims, viewDimsNum, neutral(dataType), stride, offset,
@@ -43,9 +49,9 @@ aclnnStatus aclDestroyTensor(const aclTensor* tensor) {
   return call.done(bnapiDestroyTensor(neutral(tensor)));
 }
 
-aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                          const int64_t* stride, int64_t offset, aclFormat format, const int64_t* storageDims,
-                          uint64_t storageDimsNum, void* tensorDataAddr) {
+aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
+                          aclDataType dataType, const int64_t* stride, int64_t offset, aclFormat format,
+                          const int64_t* storageDims, uint64_t storageDimsNum, void* tensorDataAddr) {
   AscendCall call(__func__);
   return call.done(bnapiInitTensor(neutral(tensor), viewDims, viewDimsNum, neutral(dataType), stride, offset,
                                    neutral(format), storageDims, storageDimsNum, tensorDataAddr));
@@ -91,7 +97,7 @@ aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
   return call.done(bnapiSetRawTensorAddr(neutral(tensor), addr));
 }
 
-// ---- scalars, arrays, lists -----------------------------------------------------------------------------------
+// ---- scalars, arrays, lists -----------------------------------------------------------------------------
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
   AscendCall call(__func__);
@@ -178,7 +184,7 @@ aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size
   return call.done(bnapiAscendGetListSize(BNAPI_ASCEND_SCALARS, scalarList, size));
 }
 
-// ---- executors ------------------------------------------------------------------------------------------------
+// ---- executors ------------------------------------------------------------------------------------------
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
   AscendCall call(__func__);
@@ -198,12 +204,14 @@ aclnnStatus aclDestroyOpExecutor(aclOpExecutor* executor) {
   return call.done(status);
 }
 
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
   AscendCall call(__func__);
   return call.done(bnapiSetInputTensorAddr(neutral(executor), index, neutral(tensor), addr));
 }
 
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
   AscendCall call(__func__);
   return call.done(bnapiSetOutputTensorAddr(neutral(executor), index, neutral(tensor), addr));
 }
@@ -228,11 +236,13 @@ aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_
   return set_dynamic(__func__, executor, relativeIndex, tensors);
 }
 
-aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
   return aclSetInputTensorAddr(executor, index, tensor, addr);
 }
 
-aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
   return aclSetOutputTensorAddr(executor, index, tensor, addr);
 }
 
@@ -255,9 +265,11 @@ aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_
   return set_dynamic(__func__, executor, relativeIndex, tensors);
 }
 
-// ---- hooks that clients look up and call around an operator; there is nothing to do ---------------------------
+// ---- hooks that clients look up and call around an operator; there is nothing to do ---------------------
 
-ACL_FUNC_VISIBILITY int InitHugeMemThreadLocal(void*, bool) { return 0; }
+ACL_FUNC_VISIBILITY int InitHugeMemThreadLocal(void*, bool) {
+  return 0;
+}
 ACL_FUNC_VISIBILITY void UnInitHugeMemThreadLocal(void*, bool) {}
 ACL_FUNC_VISIBILITY void ReleaseHugeMem(void*, bool) {}
 

@@ -29,7 +29,9 @@ aclError aclFinalize() {
   return call.done(bnapiAscendFinalize());
 }
 
-const char* aclGetRecentErrMsg() { return bnapiAscendTakeErrorText(); }
+const char* aclGetRecentErrMsg() {
+  return bnapiAscendTakeErrorText();
+}
 
 aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion) {
   AscendCall call(__func__);
@@ -59,7 +61,8 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* ve
 
 aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num) {
   AscendCall call(__func__);
-  if (cannAttrList == nullptr || num == nullptr) return call.fail(ACL_ERROR_INVALID_PARAM, "a pointer is null");
+  if (cannAttrList == nullptr || num == nullptr)
+    return call.fail(ACL_ERROR_INVALID_PARAM, "a pointer is null");
   static const aclCannAttr kAttributes[] = {ACL_CANN_ATTR_INF_NAN, ACL_CANN_ATTR_BF16};
   *cannAttrList = kAttributes;
   *num = sizeof(kAttributes) / sizeof(kAttributes[0]);
@@ -108,10 +111,16 @@ const char* aclrtGetSocName() {
 
 void aclAppLog(aclLogLevel, const char*, const char*, uint32_t, const char*, ...) {}
 
-float aclFloat16ToFloat(aclFloat16 value) { return bn::widen(bn::Half{value}); }
+float aclFloat16ToFloat(aclFloat16 value) {
+  return bn::widen(bn::Half{value});
+}
 
-aclFloat16 aclFloatToFloat16(float value) { return bn::narrow<bn::Half>(value).bits; }
+aclFloat16 aclFloatToFloat16(float value) {
+  return bn::narrow<bn::Half>(value).bits;
+}
 
-size_t aclDataTypeSize(aclDataType dataType) { return bnapiDataTypeSize(neutral(dataType)); }
+size_t aclDataTypeSize(aclDataType dataType) {
+  return bnapiDataTypeSize(neutral(dataType));
+}
 
 }  // extern "C"

@@ -7,7 +7,9 @@ namespace {
 
 constexpr int32_t kFailureMode = 0;  // a stream's note; acl_device.cpp has number 1
 
-bnapiEvent neutral_event(aclrtEvent event) { return static_cast<bnapiEvent>(event); }
+bnapiEvent neutral_event(aclrtEvent event) {
+  return static_cast<bnapiEvent>(event);
+}
 
 aclError create_event(const AscendCall& call, aclrtEvent* event, uint32_t flag, bool extended) {
   constexpr uint32_t kKnown = ACL_EVENT_SYNC | ACL_EVENT_CAPTURE_STREAM_PROGRESS | ACL_EVENT_TIME_LINE |
@@ -41,9 +43,11 @@ aclError query_event(const AscendCall& call, aclrtEvent event, const void* statu
 
 extern "C" {
 
-// ---- streams --------------------------------------------------------------------------------------------------
+// ---- streams --------------------------------------------------------------------------------------------
 
-aclError aclrtCreateStream(aclrtStream* stream) { return create_stream(AscendCall(__func__), stream); }
+aclError aclrtCreateStream(aclrtStream* stream) {
+  return create_stream(AscendCall(__func__), stream);
+}
 
 // Priority and flags are hints.
 aclError aclrtCreateStreamWithConfig(aclrtStream* stream, uint32_t, uint32_t) {
@@ -95,9 +99,11 @@ aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode) {
   return call.done(bnapiAscendSetStreamNote(call.stream(stream), kFailureMode, mode));
 }
 
-// ---- events ---------------------------------------------------------------------------------------------------
+// ---- events ---------------------------------------------------------------------------------------------
 
-aclError aclrtCreateEvent(aclrtEvent* event) { return create_event(AscendCall(__func__), event, 0, false); }
+aclError aclrtCreateEvent(aclrtEvent* event) {
+  return create_event(AscendCall(__func__), event, 0, false);
+}
 
 aclError aclrtCreateEventWithFlag(aclrtEvent* event, uint32_t flag) {
   return create_event(AscendCall(__func__), event, flag, false);
@@ -153,7 +159,8 @@ aclError aclrtQueryEventWaitStatus(aclrtEvent event, aclrtEventWaitStatus* statu
   aclError result = query_event(call, event, status, &complete);
   if (result != ACL_SUCCESS) return result;
   result = call.done(bnapiAscendRequirePlainEvent(neutral_event(event)));
-  if (result == ACL_SUCCESS) *status = complete ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
+  if (result == ACL_SUCCESS)
+    *status = complete ? ACL_EVENT_WAIT_STATUS_COMPLETE : ACL_EVENT_WAIT_STATUS_NOT_READY;
   return result;
 }
 

@@ -1,7 +1,8 @@
 // What the forwarders share: the scope of a call, and the casts between the vendor's types and ours.
 //
-// A forwarder checks nothing and keeps nothing: it opens the scope, casts, calls one function of libbn_api.so and
-// passes on the status. The libraries made of forwarders may therefore exist several times over in a process.
+// A forwarder checks nothing and keeps nothing: it opens the scope, casts, calls one function of
+// libbn_api.so and passes on the status. The libraries made of forwarders may therefore exist several times
+// over in a process.
 #pragma once
 
 #include "acl/acl_base.h"
@@ -41,13 +42,27 @@ inline int32_t refused(int32_t status, const char* function) {
   return AscendCall(function).fail(status, "not supported by this library");
 }
 
-inline const bnapiTensor* neutral(const aclTensor* tensor) { return reinterpret_cast<const bnapiTensor*>(tensor); }
-inline bnapiTensor* neutral(aclTensor* tensor) { return reinterpret_cast<bnapiTensor*>(tensor); }
-inline const bnapiScalar* neutral(const aclScalar* scalar) { return reinterpret_cast<const bnapiScalar*>(scalar); }
+inline const bnapiTensor* neutral(const aclTensor* tensor) {
+  return reinterpret_cast<const bnapiTensor*>(tensor);
+}
+inline bnapiTensor* neutral(aclTensor* tensor) {
+  return reinterpret_cast<bnapiTensor*>(tensor);
+}
+inline const bnapiScalar* neutral(const aclScalar* scalar) {
+  return reinterpret_cast<const bnapiScalar*>(scalar);
+}
 inline const bnapiBoolArray* neutral(const aclBoolArray* array) {
   return reinterpret_cast<const bnapiBoolArray*>(array);
 }
-inline bnapiOpExecutor* neutral(aclOpExecutor* executor) { return reinterpret_cast<bnapiOpExecutor*>(executor); }
-inline bnapiOpExecutor** neutral(aclOpExecutor** executor) { return reinterpret_cast<bnapiOpExecutor**>(executor); }
-inline bnapiDataType neutral(aclDataType type) { return static_cast<bnapiDataType>(type); }
-inline bnapiFormat neutral(aclFormat format) { return static_cast<bnapiFormat>(format); }
+inline bnapiOpExecutor* neutral(aclOpExecutor* executor) {
+  return reinterpret_cast<bnapiOpExecutor*>(executor);
+}
+inline bnapiOpExecutor** neutral(aclOpExecutor** executor) {
+  return reinterpret_cast<bnapiOpExecutor**>(executor);
+}
+inline bnapiDataType neutral(aclDataType type) {
+  return static_cast<bnapiDataType>(type);
+}
+inline bnapiFormat neutral(aclFormat format) {
+  return static_cast<bnapiFormat>(format);
+}

@@ -5,12 +5,12 @@ From csrc/ops/operators.toml, the table of operators:
     include/ascend/aclnnop/aclnn_<op>.h and its copy in level2/   the operators' headers
     csrc/ascend/generated/operators.cpp                           forwarders to the neutral functions
 From the headers include/ascend/acl/*.h and aclnn/*.h:
-    csrc/ascend/generated/unsupported.cpp    an honest refusal for every function that they declare and that no
+    csrc/ascend/generated/unsupported.cpp    a refusal for every function that they declare and that no
                                              csrc/ascend/*.cpp defines, so that what compiles also links
     csrc/ascend/generated/<library>.map      the symbols that each library exports
 
-The results are checked in; run this after a change of the table or the headers. With --check it writes nothing and
-fails if a file is not what it would write.
+The results are checked in; run this after a change of the table or the headers. With --check it writes
+nothing and fails if a file is not what it would write.
 """
 
 from __future__ import annotations
@@ -288,8 +288,8 @@ def unsupported(functions: list[Function], headers: list[Path]) -> str:
         [
             f"// {BANNER}",
             "//",
-            "// Functions that the headers declare, so that programs compile and link, and that this library does not",
-            "// have: each returns a status that says so, or null, and leaves a text for aclGetRecentErrMsg.",
+            "// Functions that the headers declare, so that programs compile and link, and that this library",
+            "// does not have: each returns a status that says so, or null, and leaves a text.",
             "// clang-format off",
             *[f'#include "acl/{p.name}"' for p in headers],
             '#include "ascend/forward.h"',
@@ -304,7 +304,7 @@ def unsupported(functions: list[Function], headers: list[Path]) -> str:
 
 
 def version_script(symbols: list[str]) -> str:
-    """An anonymous version script: it hides everything else and gives no versions, as the vendor's libraries."""
+    """An anonymous version script: it hides everything else and gives no versions."""
     if not symbols:
         return f"# {BANNER}\n{{\n  local:\n    *;\n}};\n"
     lines = "\n".join(f"    {name};" for name in sorted(symbols))

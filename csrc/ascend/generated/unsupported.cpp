@@ -1,7 +1,7 @@
 // Written by csrc/ascend/generate.py; do not edit.
 //
-// Functions that the headers declare, so that programs compile and link, and that this library does not
-// have: each returns a status that says so, or null, and leaves a text for aclGetRecentErrMsg.
+// Functions that the headers declare, so that programs compile and link, and that this library
+// does not have: each returns a status that says so, or null, and leaves a text.
 // clang-format off
 #include "acl/acl.h"
 #include "acl/acl_base.h"

@@ -2,9 +2,9 @@
 #ifndef ACL_H_
 #define ACL_H_
 
-#include "acl_rt.h"
-#include "acl_op.h"
 #include "acl_mdl.h"
+#include "acl_op.h"
+#include "acl_rt.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,16 +54,19 @@ typedef enum aclDeviceInfo {
 /* Null and "" are fine; a file that is named must be readable and is otherwise ignored. A second call before
  * aclFinalize is ACL_ERROR_REPEAT_INITIALIZE and changes nothing. */
 ACL_FUNC_VISIBILITY aclError aclInit(const char* configPath);
-/* Waits for all work and ends every context, stream, event and descriptor; device memory stays until freed. */
+/* Waits for all work and ends every context, stream, event and descriptor; device memory stays until freed.
+   */
 ACL_FUNC_VISIBILITY aclError aclFinalize(void);
-ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion, int32_t* patchVersion);
-/* The texts of this thread's failures since the last call, which forgets them; null if there are none. The result
- * stays valid until the next call on the thread. */
+ACL_FUNC_VISIBILITY aclError aclrtGetVersion(int32_t* majorVersion, int32_t* minorVersion,
+                                             int32_t* patchVersion);
+/* The texts of this thread's failures since the last call, which forgets them; null if there are none. The
+ * result stays valid until the next call on the thread. */
 ACL_FUNC_VISIBILITY const char* aclGetRecentErrMsg(void);
 ACL_FUNC_VISIBILITY aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion* version);
 ACL_FUNC_VISIBILITY aclError aclGetCannAttributeList(const aclCannAttr** cannAttrList, size_t* num);
 ACL_FUNC_VISIBILITY aclError aclGetCannAttribute(aclCannAttr cannAttr, int32_t* value);
-ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo, int64_t* value);
+ACL_FUNC_VISIBILITY aclError aclGetDeviceCapability(uint32_t deviceId, aclDeviceInfo deviceInfo,
+                                                    int64_t* value);
 
 #ifdef __cplusplus
 }

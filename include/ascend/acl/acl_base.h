@@ -1,4 +1,5 @@
-/* Types, enumerations and error codes that every other acl header builds on. Source-compatible with the vendor's. */
+/* Types, enumerations and error codes that every other acl header builds on. Source-compatible with the
+   vendor's. */
 #ifndef ACL_BASE_H_
 #define ACL_BASE_H_
 
@@ -171,12 +172,7 @@ typedef enum aclFormat {
   ACL_FORMAT_FRACTAL_NZ_C0_8 = 54
 } aclFormat;
 
-typedef enum aclLogLevel {
-  ACL_DEBUG = 0,
-  ACL_INFO = 1,
-  ACL_WARNING = 2,
-  ACL_ERROR = 3
-} aclLogLevel;
+typedef enum aclLogLevel { ACL_DEBUG = 0, ACL_INFO = 1, ACL_WARNING = 2, ACL_ERROR = 3 } aclLogLevel;
 
 typedef enum aclMemType {
   ACL_MEMTYPE_DEVICE = 0,
@@ -186,7 +182,8 @@ typedef enum aclMemType {
 
 /* ---- implemented ----------------------------------------------------------------------------------- */
 
-/* IEEE conversions: to nearest even, infinities and NaN kept (the vendor saturates those; see docs/porting.md). */
+/* IEEE conversions: to nearest even, infinities and NaN kept (the vendor saturates those; see
+   docs/porting.md). */
 ACL_FUNC_VISIBILITY float aclFloat16ToFloat(aclFloat16 value);
 ACL_FUNC_VISIBILITY aclFloat16 aclFloatToFloat16(float value);
 
@@ -224,8 +221,8 @@ ACL_FUNC_VISIBILITY size_t aclGetTensorDescElementCount(const aclTensorDesc* des
 ACL_FUNC_VISIBILITY size_t aclGetTensorDescNumDims(const aclTensorDesc* desc);
 ACL_FUNC_VISIBILITY int64_t aclGetTensorDescDim(const aclTensorDesc* desc, size_t index);
 ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t* dimSize);
-ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index, size_t dimRangeNum,
-                                                      int64_t* dimRange);
+ACL_FUNC_VISIBILITY aclError aclGetTensorDescDimRange(const aclTensorDesc* desc, size_t index,
+                                                      size_t dimRangeNum, int64_t* dimRange);
 ACL_FUNC_VISIBILITY void aclSetTensorDescName(aclTensorDesc* desc, const char* name);
 ACL_FUNC_VISIBILITY const char* aclGetTensorDescName(aclTensorDesc* desc);
 ACL_FUNC_VISIBILITY aclError aclTransTensorDescFormat(const aclTensorDesc* srcDesc, aclFormat dstFormat,

@@ -20,7 +20,8 @@ typedef struct acldumpChunk {
   uint8_t dataBuf[1]; /* bufLen bytes */
 } acldumpChunk;
 
-ACL_FUNC_VISIBILITY aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk*, int32_t),
+ACL_FUNC_VISIBILITY aclError acldumpRegCallback(int32_t (*const messageCallback)(const acldumpChunk*,
+                                                                                 int32_t),
                                                 int32_t flag);
 ACL_FUNC_VISIBILITY void acldumpUnregCallback(void);
 

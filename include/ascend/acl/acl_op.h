@@ -24,24 +24,28 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrBool(aclopAttr* attr, const char* attrN
 ACL_FUNC_VISIBILITY aclError aclopSetAttrInt(aclopAttr* attr, const char* attrName, int64_t attrValue);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrFloat(aclopAttr* attr, const char* attrName, float attrValue);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrString(aclopAttr* attr, const char* attrName, const char* attrValue);
-ACL_FUNC_VISIBILITY aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName, aclDataType attrValue);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrDataType(aclopAttr* attr, const char* attrName,
+                                                  aclDataType attrValue);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListBool(aclopAttr* attr, const char* attrName, int numValues,
                                                   const uint8_t* values);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListInt(aclopAttr* attr, const char* attrName, int numValues,
                                                  const int64_t* values);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListFloat(aclopAttr* attr, const char* attrName, int numValues,
                                                    const float* values);
-ACL_FUNC_VISIBILITY aclError aclopExecute(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
+ACL_FUNC_VISIBILITY aclError aclopExecute(const char* opType, int numInputs,
+                                          const aclTensorDesc* const inputDesc[],
                                           const aclDataBuffer* const inputs[], int numOutputs,
-                                          const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[],
-                                          const aclopAttr* attr, aclrtStream stream);
+                                          const aclTensorDesc* const outputDesc[],
+                                          aclDataBuffer* const outputs[], const aclopAttr* attr,
+                                          aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclopExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
-                                            aclDataBuffer* inputs[], int numOutputs, aclTensorDesc* outputDesc[],
-                                            aclDataBuffer* outputs[], aclopAttr* attr, aclrtStream stream);
+                                            aclDataBuffer* inputs[], int numOutputs,
+                                            aclTensorDesc* outputDesc[], aclDataBuffer* outputs[],
+                                            aclopAttr* attr, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclopCreateHandle(const char* opType, int numInputs,
                                                const aclTensorDesc* const inputDesc[], int numOutputs,
-                                               const aclTensorDesc* const outputDesc[], const aclopAttr* opAttr,
-                                               aclopHandle** handle);
+                                               const aclTensorDesc* const outputDesc[],
+                                               const aclopAttr* opAttr, aclopHandle** handle);
 ACL_FUNC_VISIBILITY void aclopDestroyHandle(aclopHandle* handle);
 ACL_FUNC_VISIBILITY aclError aclopExecWithHandle(aclopHandle* handle, int numInputs,
                                                  const aclDataBuffer* const inputs[], int numOutputs,

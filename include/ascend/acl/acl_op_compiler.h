@@ -34,20 +34,24 @@ typedef enum aclCompileOpt {
 
 typedef enum aclCompileFlag { ACL_OP_COMPILE_DEFAULT = 0, ACL_OP_COMPILE_FUZZ = 1 } aclOpCompileFlag;
 
-ACL_FUNC_VISIBILITY aclError aclopCompile(const char* opType, int numInputs, const aclTensorDesc* const inputDesc[],
-                                          int numOutputs, const aclTensorDesc* const outputDesc[],
-                                          const aclopAttr* attr, aclEngineType engineType, aclopCompileType compileFlag,
+ACL_FUNC_VISIBILITY aclError aclopCompile(const char* opType, int numInputs,
+                                          const aclTensorDesc* const inputDesc[], int numOutputs,
+                                          const aclTensorDesc* const outputDesc[], const aclopAttr* attr,
+                                          aclEngineType engineType, aclopCompileType compileFlag,
                                           const char* opPath);
-ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(
-    const char* opType, int numInputs, const aclTensorDesc* const inputDesc[], const aclDataBuffer* const inputs[],
-    int numOutputs, const aclTensorDesc* const outputDesc[], aclDataBuffer* const outputs[], const aclopAttr* attr,
-    aclEngineType engineType, aclopCompileType compileFlag, const char* opPath, aclrtStream stream);
-ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(const char* opType, int numInputs, aclTensorDesc* inputDesc[],
-                                                      aclDataBuffer* inputs[], int numOutputs,
-                                                      aclTensorDesc* outputDesc[], aclDataBuffer* outputs[],
-                                                      aclopAttr* attr, aclEngineType engineType,
-                                                      aclopCompileType compileFlag, const char* opPath,
-                                                      aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(const char* opType, int numInputs,
+                                                    const aclTensorDesc* const inputDesc[],
+                                                    const aclDataBuffer* const inputs[], int numOutputs,
+                                                    const aclTensorDesc* const outputDesc[],
+                                                    aclDataBuffer* const outputs[], const aclopAttr* attr,
+                                                    aclEngineType engineType, aclopCompileType compileFlag,
+                                                    const char* opPath, aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(const char* opType, int numInputs,
+                                                      aclTensorDesc* inputDesc[], aclDataBuffer* inputs[],
+                                                      int numOutputs, aclTensorDesc* outputDesc[],
+                                                      aclDataBuffer* outputs[], aclopAttr* attr,
+                                                      aclEngineType engineType, aclopCompileType compileFlag,
+                                                      const char* opPath, aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char* value);
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char* value, size_t length);

@@ -29,8 +29,9 @@ ACL_FUNC_VISIBILITY aclError acltdtDestroyChannel(acltdtChannelHandle* handle);
 ACL_FUNC_VISIBILITY aclError acltdtStopChannel(acltdtChannelHandle* handle);
 ACL_FUNC_VISIBILITY acltdtDataset* acltdtCreateDataset(void);
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataset(acltdtDataset* dataset);
-ACL_FUNC_VISIBILITY acltdtDataItem* acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t* dims, size_t dimNum,
-                                                         aclDataType dataType, void* data, size_t size);
+ACL_FUNC_VISIBILITY acltdtDataItem* acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t* dims,
+                                                         size_t dimNum, aclDataType dataType, void* data,
+                                                         size_t size);
 ACL_FUNC_VISIBILITY aclError acltdtDestroyDataItem(acltdtDataItem* dataItem);
 ACL_FUNC_VISIBILITY aclError acltdtAddDataItem(acltdtDataset* dataset, acltdtDataItem* dataItem);
 ACL_FUNC_VISIBILITY size_t acltdtGetDatasetSize(const acltdtDataset* dataset);

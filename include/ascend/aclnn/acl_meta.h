@@ -1,7 +1,7 @@
 /* Tensors, scalars, arrays, lists and executors under the vendor's names.
  *
- * Objects are opaque handles; a dead or made-up one is a status code, never followed. Descriptors describe memory
- * and do not own it, and an operator copies what it needs from them in phase one.
+ * Objects are opaque handles; a dead or made-up one is a status code, never followed. Descriptors describe
+ * memory and do not own it, and an operator copies what it needs from them in phase one.
  */
 #ifndef ACLNN_ACL_META_H_
 #define ACLNN_ACL_META_H_
@@ -47,19 +47,22 @@ constexpr aclnnStatus OK = 0;
 
 /* ---- tensors --------------------------------------------------------------------------------------- */
 
-/* A view of device memory; strides and offset count elements, element 0 is at data + offset * element size, a null
- * `stride` means contiguous. Null only for null dims with a count above 0, or without memory. */
-ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
-                                               const int64_t* stride, int64_t offset, aclFormat format,
-                                               const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData);
+/* A view of device memory; strides and offset count elements, element 0 is at data + offset * element size,
+ * a null `stride` means contiguous. Null only for null dims with a count above 0, or without memory. */
+ACL_FUNC_VISIBILITY aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
+                                               aclDataType dataType, const int64_t* stride, int64_t offset,
+                                               aclFormat format, const int64_t* storageDims,
+                                               uint64_t storageDimsNum, void* tensorData);
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyTensor(const aclTensor* tensor);
 /* Describes a tensor anew. Null or empty dims keep its shape, null data keeps its address. */
-ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims, uint64_t viewDimsNum,
-                                              aclDataType dataType, const int64_t* stride, int64_t offset,
-                                              aclFormat format, const int64_t* storageDims, uint64_t storageDimsNum,
+ACL_FUNC_VISIBILITY aclnnStatus aclInitTensor(aclTensor* tensor, const int64_t* viewDims,
+                                              uint64_t viewDimsNum, aclDataType dataType,
+                                              const int64_t* stride, int64_t offset, aclFormat format,
+                                              const int64_t* storageDims, uint64_t storageDimsNum,
                                               void* tensorDataAddr);
 /* Arrays come from `new int64_t[]`: the caller's delete[] releases them. */
-ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_t* viewDimsNum);
+ACL_FUNC_VISIBILITY aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims,
+                                                uint64_t* viewDimsNum);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                                    uint64_t* storageDimsNum);
 ACL_FUNC_VISIBILITY aclnnStatus aclGetViewStrides(const aclTensor* tensor, int64_t** stridesValue,
@@ -105,37 +108,37 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor)
 /* The same under a name that some samples use; success for a consumed executor. */
 ACL_FUNC_VISIBILITY aclnnStatus aclDestroyOpExecutor(aclOpExecutor* executor);
 
-/* Aim a planned executor at new memory. The index counts input tensors, output tensors, or inputs then outputs, in
- * the order of the signature; `tensor` must be the one it was planned with. */
-ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                      void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                       void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                 void* addr);
+/* Aim a planned executor at new memory. The index counts input tensors, output tensors, or inputs then
+ * outputs, in the order of the signature; `tensor` must be the one it was planned with. */
+ACL_FUNC_VISIBILITY aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                      aclTensor* tensor, void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                       aclTensor* tensor, void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                 aclTensor* tensor, void* addr);
 /* The same for members of tensor lists. No operator here takes a list, so these always refuse. */
 ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex,
-                                                             const size_t relativeIndex, aclTensorList* tensors,
-                                                             void* addr);
+                                                             const size_t relativeIndex,
+                                                             aclTensorList* tensors, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex,
-                                                              const size_t relativeIndex, aclTensorList* tensors,
-                                                              void* addr);
+                                                              const size_t relativeIndex,
+                                                              aclTensorList* tensors, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
                                                         const size_t relativeIndex, aclTensorList* tensors,
                                                         void* addr);
 /* Twins by another spelling. */
-ACL_FUNC_VISIBILITY aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                      void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                       void* addr);
-ACL_FUNC_VISIBILITY aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
-                                                 void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                      aclTensor* tensor, void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                       aclTensor* tensor, void* addr);
+ACL_FUNC_VISIBILITY aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index,
+                                                 aclTensor* tensor, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t irIndex,
-                                                             const size_t relativeIndex, aclTensorList* tensors,
-                                                             void* addr);
+                                                             const size_t relativeIndex,
+                                                             aclTensorList* tensors, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t irIndex,
-                                                              const size_t relativeIndex, aclTensorList* tensors,
-                                                              void* addr);
+                                                              const size_t relativeIndex,
+                                                              aclTensorList* tensors, void* addr);
 ACL_FUNC_VISIBILITY aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor, size_t irIndex,
                                                         const size_t relativeIndex, aclTensorList* tensors,
                                                         void* addr);

@@ -1,0 +1,269 @@
+"""Programs written for aclnn, built on an installed tree the ways their authors build them, and run."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PRESET = os.environ.get("BNAPI_PRESET", "dev")
+BUILD = ROOT / "build" / PRESET
+SAMPLE = ROOT / "samples" / "cpp" / "reduce_backward_ascend.cpp"
+GENERATED = ROOT / "csrc" / "ascend" / "generated"
+VENDOR_PROJECT = ROOT / "tests" / "c" / "ascend" / "vendor_project"
+LIBRARIES = {
+    "ascendcl": "acl",
+    "acl_rt": "acl",
+    "nnopbase": "nnopbase",
+    "opapi": "opapi",
+    "opapi_nn": "opapi",
+    "opapi_math": "empty",
+    "cust_opapi": "empty",
+    "acl_op_compiler": "empty",
+    "aclnn_ops_infer": "empty",
+    "aclnn_ops_train": "empty",
+    "aclnn_math": "empty",
+}
+
+pytestmark = pytest.mark.skipif(
+    PRESET in {"asan", "tsan", "installed"},
+    reason="links programs against the plain libraries of a build tree",
+)
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """Runs a command and returns what it printed; a failure shows it."""
+    result = subprocess.run(
+        [str(part) for part in command],
+        env={**os.environ, **environment},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def ascend(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Ascend tree of an installation that was moved after it was made."""
+    made = tmp_path_factory.mktemp("made") / "here"
+    run("cmake", "--install", BUILD, "--prefix", made)
+    moved = tmp_path_factory.mktemp("moved") / "prefix"
+    shutil.move(made, moved)
+    return moved / "ascend"
+
+
+@pytest.fixture(scope="module")
+def seed_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The vendor's own example, where its document is at hand."""
+    seeds = list((ROOT.parent / "shared" / "seeds").glob("003*.txt"))
+    if not seeds:
+        pytest.skip("the document with the vendor's example is not here")
+    text = seeds[0].read_text()
+    program = tmp_path_factory.mktemp("seed") / "prog.cpp"
+    program.write_text(text[text.index("#include <iostream>") :])
+    return program
+
+
+def plain_line(program: Path, ascend: Path, folder: Path, *libraries: str) -> Path:
+    libraries = libraries or ("-lascendcl", "-lnnopbase", "-lopapi")
+    out = folder / "a.out"
+    run("g++", "-std=c++11", f"-I{ascend}/include", program, f"-L{ascend}/lib64", *libraries, "-o", out)
+    return out
+
+
+SEED_RESULTS = [7, 8, 21, 30, 21, 30, 7, 8]
+
+
+def seed_results(output: str) -> list[float]:
+    return [float(value) for value in re.findall(r"is: (\S+)", output)]
+
+
+# ---- the tree
+
+
+def test_the_tree_holds_real_files(ascend: Path) -> None:
+    arch = f"{platform.machine()}-linux"
+    for folder in (ascend / "lib64", ascend / arch / "lib64"):
+        assert {path.name for path in folder.iterdir()} == {f"lib{name}.so" for name in LIBRARIES}
+    assert {path.name for path in (ascend / "opp" / "lib64").iterdir()} >= {
+        "libopapi_nn.so",
+        "libopapi_math.so",
+    }
+    headers = {path.relative_to(ROOT / "include/ascend") for path in (ROOT / "include/ascend").rglob("*.h")}
+    for folder in (ascend / "include", ascend / arch / "include"):
+        assert {path.relative_to(folder) for path in folder.rglob("*.h")} == headers
+    assert [path for path in ascend.rglob("*") if path.is_symlink()] == []
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_what_a_library_exports(ascend: Path, name: str) -> None:
+    library = ascend / "lib64" / f"lib{name}.so"
+    exports = set()
+    for line in run("nm", "-D", "--defined-only", library).splitlines():
+        kind, symbol = line.split()[-2:]
+        assert kind == "T", f"{symbol}: only functions leave the library"
+        assert "@" not in symbol, "the vendor's symbols have no versions"
+        exports.add(symbol)
+    script = (GENERATED / f"{LIBRARIES[name]}.map").read_text()
+    promised = set(re.findall(r"^    (\w+);$", script.partition("global:")[2], flags=re.MULTILINE))
+    assert exports == promised
+    dynamic = run("readelf", "-d", library)
+    assert f"[lib{name}.so]" in next(line for line in dynamic.splitlines() if "SONAME" in line)
+    needed = set(re.findall(r"NEEDED.*\[(.+)\]", dynamic))
+    assert ("libbn_api.so" in needed) == bool(promised)
+    # Clients look up the descriptors' functions through the operators' library.
+    assert ("libnnopbase.so" in needed) == (name not in {"ascendcl", "acl_rt", "nnopbase"})
+    assert not any(entry.startswith("libstdc++") for entry in needed)
+
+
+def test_both_names_of_the_runtime_have_everything_declared(ascend: Path) -> None:
+    headers = list((ROOT / "include/ascend/acl").glob("*.h"))
+    declared = set()
+    for header in headers:
+        declared |= set(re.findall(r"ACL_FUNC_VISIBILITY[^;(]*?\b(acl\w+)\s*\(", header.read_text()))
+    assert len(declared) > 200
+    for name in ("ascendcl", "acl_rt"):
+        exports = set(re.findall(r" T (\w+)", run("nm", "-D", ascend / "lib64" / f"lib{name}.so")))
+        assert declared - exports == set()
+
+
+# ---- building as programs do
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++17", "c++20"])
+def test_own_program_by_the_plain_line(ascend: Path, tmp_path: Path, standard: str) -> None:
+    flags = ["-Wall", "-Wextra", "-pedantic", "-Werror", f"-std={standard}", f"-I{ascend}/include"]
+    libraries = [f"-L{ascend}/lib64", "-lascendcl", "-lnnopbase", "-lopapi"]
+    run("g++", *flags, SAMPLE, *libraries, "-o", tmp_path / "sample")
+    output = run(tmp_path / "sample", LD_LIBRARY_PATH=f"{ascend}/lib64")
+    for line in ("sumDy       7 8", "sumDyXmu    21 30", "gradWeight  21 30", "gradBias    7 8"):
+        assert line in output
+
+
+@pytest.mark.parametrize(
+    "libraries",
+    [
+        ("-lopapi_nn", "-lopapi_math", "-lascendcl", "-lnnopbase"),
+        ("-lopapi_nn", "-lopapi_math", "-lacl_rt", "-lnnopbase"),
+        ("-lascendcl", "-lacl_op_compiler", "-lnnopbase", "-lopapi"),
+        ("-lcust_opapi", "-lopapi", "-lopapi_math", "-lascendcl", "-lnnopbase"),
+    ],
+    ids=" ".join,
+)
+def test_other_link_lines(ascend: Path, tmp_path: Path, libraries: tuple[str, ...]) -> None:
+    program = plain_line(SAMPLE, ascend, tmp_path, *libraries)
+    assert "sumDy       7 8" in run(program, LD_LIBRARY_PATH=f"{ascend}/lib64")
+
+
+def test_the_architecture_folder_and_the_operators_folder(ascend: Path, tmp_path: Path) -> None:
+    arch = ascend / f"{platform.machine()}-linux"
+    program = plain_line(SAMPLE, arch, tmp_path)
+    assert "sumDy       7 8" in run(program, LD_LIBRARY_PATH=f"{arch}/lib64")
+    opp = ascend / "opp" / "lib64"
+    out = tmp_path / "opp"
+    places = [f"-L{opp}", f"-L{ascend}/lib64"]
+    run(
+        *(
+            "g++",
+            f"-I{ascend}/include",
+            SAMPLE,
+            *places,
+            "-lopapi_nn",
+            "-lopapi_math",
+            "-lascendcl",
+            "-lnnopbase",
+        ),
+        *("-o", out),
+    )
+    assert "sumDy       7 8" in run(out, LD_LIBRARY_PATH=f"{opp}:{ascend}/lib64")
+
+
+def test_two_copies_in_one_process_have_one_state(ascend: Path, tmp_path: Path) -> None:
+    """The program's libraries from one folder, and the same names once more from another."""
+    source = tmp_path / "two.cpp"
+    source.write_text(
+        """
+#include <dlfcn.h>
+#include <cstdio>
+#include "acl/acl.h"
+int main(int, char** argv) {
+  void* other = dlmopen(LM_ID_BASE, argv[1], RTLD_NOW | RTLD_LOCAL);
+  if (other == nullptr) { puts(dlerror()); return 1; }
+  auto get = reinterpret_cast<decltype(&aclrtGetDevice)>(dlsym(other, "aclrtGetDevice"));
+  int32_t device = -1;
+  if (aclrtSetDevice(0) != 0 || get(&device) != 0 || device != 0) return 2;
+  puts(get == &aclrtGetDevice ? "one library" : "two libraries");
+  return 0;
+}
+"""
+    )
+    program = plain_line(source, ascend, tmp_path)
+    other = tmp_path / "libcopy.so"
+    arch = ascend / f"{platform.machine()}-linux" / "lib64"
+    shutil.copy(arch / "libacl_rt.so", other)
+    path = f"{ascend}/lib64:{ascend.parent}/lib"
+    assert "two libraries" in run(program, other, LD_LIBRARY_PATH=path)
+
+
+def test_the_vendors_cmake_project(ascend: Path, tmp_path: Path) -> None:
+    build_vendor_project(ascend, tmp_path, SAMPLE)
+    output = run(tmp_path / "bin" / "opapi_test", LD_LIBRARY_PATH=f"{ascend}/lib64")
+    assert "gradWeight  21 30" in output
+
+
+def build_vendor_project(ascend: Path, folder: Path, program: Path) -> None:
+    source = folder / "project"
+    source.mkdir()
+    shutil.copy(VENDOR_PROJECT / "CMakeLists.txt", source)
+    shutil.copy(program, source / "test_program.cpp")
+    run("cmake", "-S", source, "-B", folder / "build", "-G", "Ninja", ASCEND_CUSTOM_PATH=str(ascend))
+    run("cmake", "--build", folder / "build", ASCEND_CUSTOM_PATH=str(ascend))
+    (folder / "bin").mkdir()
+    shutil.move(folder / "build" / "bin" / "opapi_test", folder / "bin")
+
+
+# ---- the vendor's example, not one character changed
+
+
+def test_the_vendors_example_by_the_plain_line(ascend: Path, seed_program: Path, tmp_path: Path) -> None:
+    program = plain_line(seed_program, ascend, tmp_path)
+    assert seed_results(run(program, LD_LIBRARY_PATH=f"{ascend}/lib64")) == SEED_RESULTS
+
+
+def test_the_vendors_example_by_its_cmake_project(ascend: Path, seed_program: Path, tmp_path: Path) -> None:
+    build_vendor_project(ascend, tmp_path, seed_program)
+    assert seed_results(run(tmp_path / "bin/opapi_test", LD_LIBRARY_PATH=f"{ascend}/lib64")) == SEED_RESULTS
+
+
+# ---- set_env.sh
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_set_env(ascend: Path, tmp_path: Path, shell: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} on this machine")
+    program = plain_line(SAMPLE, ascend, tmp_path)
+    script = f"set -e; cd /; . {ascend}/set_env.sh; env; {program}"
+    output = run(shell, "-c", script, LD_LIBRARY_PATH="/somewhere")
+    for line in (
+        f"ASCEND_HOME_PATH={ascend}",
+        f"ASCEND_TOOLKIT_HOME={ascend}",
+        f"ASCEND_OPP_PATH={ascend}/opp",
+        f"LD_LIBRARY_PATH={ascend}/lib64:/somewhere",
+    ):
+        assert f"{line}\n" in output
+    assert "sumDy       7 8" in output
+
+
+def test_set_env_in_a_plain_shell(ascend: Path) -> None:
+    output = run("sh", "-c", f"cd {ascend} && . ./set_env.sh && env", LD_LIBRARY_PATH="")
+    assert f"ASCEND_HOME_PATH={ascend}\n" in output
+    assert f"LD_LIBRARY_PATH={ascend}/lib64\n" in output
