@@ -1,7 +1,7 @@
 """How far this library and PyTorch are from the float64 result, as the mean of the data grows.
 
-Writes the table and the plot of docs/numerics.md. Data is float32 with standard deviation 1 and a mean of 1 to 1e6;
-the reference takes the same float32 values and computes in float64, in two passes.
+Writes the table and the plot of docs/numerics.md. Data is float32 with standard deviation 1 and a mean of
+1 to 1e6; the reference takes the same float32 values and computes in float64, in two passes.
 
     python benchmarks/accuracy.py
 """

@@ -43,12 +43,16 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
         if ours is None:
             continue
         peer, ceiling = best_peer(seconds), seconds.get("ceiling")
-        lines.append(
-            f"| {case.op} {'x'.join(map(str, case.shape))} | {milliseconds(ours)} | "
-            f"{milliseconds(seconds.get('ours (Python)'))} | {case.bytes() / ours / 1e9:.3g} | "
-            f"{f'{ceiling / ours:.0%}' if ceiling else '-'} | "
-            f"{f'{milliseconds(peer[1])} {peer[0]}' if peer else '-'} | {f'{peer[1] / ours:.2f}' if peer else '-'} |"
-        )
+        cells = [
+            f"{case.op} {'x'.join(map(str, case.shape))}",
+            milliseconds(ours),
+            milliseconds(seconds.get("ours (Python)")),
+            f"{case.bytes() / ours / 1e9:.3g}",
+            f"{ceiling / ours:.0%}" if ceiling else "-",
+            f"{milliseconds(peer[1])} {peer[0]}" if peer else "-",
+            f"{peer[1] / ours:.2f}" if peer else "-",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 
@@ -65,8 +69,8 @@ def summary(rows: list[dict[str, Any]]) -> str:
         ahead += is_ahead
         met += is_ahead and (ceiling / ours >= 0.85 or peer[1] / ours >= 2)
     return (
-        f"Of {compared} cases with a peer, {ahead} are at least as fast as the best of them; {met} also reach 85 % of "
-        "the ceiling or twice the best peer's speed."
+        f"Of {compared} cases with a peer, {ahead} are at least as fast as the best of them; "
+        f"{met} also reach 85 % of the ceiling or twice the best peer's speed."
     )
 
 

@@ -95,7 +95,7 @@ def find_peers(build: Path, onednn: Path) -> list[Peer]:
     ]
     for program in sorted(onednn.glob("*/bench_onednn")):
         lib = program.parent / "lib"
-        # Current releases run on SYCL, whose CPU device is found through these; they talk on stdout by default.
+        # Current releases run on SYCL, whose CPU device is found through these; they talk by default.
         sycl = {
             "OCL_ICD_FILENAMES": str(lib / "libintelocl.so"),
             "LD_LIBRARY_PATH": str(lib),
