@@ -5,16 +5,17 @@ cd "$(dirname "$0")/.."
 preset=$1
 shift
 build=build/$preset
+status=0
 
 export BNAPI_PRESET=$preset
-# Reports of a sanitizer end the program that they concern.
+# Reports of a sanitizer end the program that they concern. Absurd sizes are asked for on purpose.
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1:check_initialization_order=1
+export TSAN_OPTIONS=halt_on_error=1:allocator_may_return_null=1:second_deadlock_stack=1
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:detect_stack_use_after_return=1:check_initialization_order=1
 
 if [ -f "$build/CTestTestfile.cmake" ]; then
   echo "== C and C++ tests ($preset)"
-  ctest --test-dir "$build" --output-on-failure --no-tests=ignore
+  ctest --test-dir "$build" --output-on-failure --no-tests=ignore || status=$?
 fi
 
 # Python itself is not instrumented: the sanitizer's run-time library has to be there before the module is, and
@@ -29,4 +30,5 @@ case $preset in
 esac
 
 echo "== Python tests ($preset)"
-exec env ${preload:+LD_PRELOAD="$preload"} python -m pytest -n auto --dist worksteal "$@"
+env ${preload:+LD_PRELOAD="$preload"} python -m pytest -n auto --dist worksteal "$@" || status=$?
+exit $status
