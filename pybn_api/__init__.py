@@ -20,7 +20,22 @@ from pybn_api.errors import (
     Unsupported,
 )
 from pybn_api.executor import Executor, Memory
-from pybn_api.operators.reduce_backward import ReduceBackward, batch_norm_reduce_backward
+from pybn_api.operators.batch_norm import Normalized, batch_norm
+from pybn_api.operators.batch_norm_act import batch_norm_act
+from pybn_api.operators.batch_norm_act_backward import ActGradients, batch_norm_act_backward
+from pybn_api.operators.batch_norm_backward import Gradients, batch_norm_backward
+from pybn_api.operators.batch_norm_elemt import batch_norm_elemt
+from pybn_api.operators.batch_norm_elemt_backward import batch_norm_elemt_backward
+from pybn_api.operators.batch_norm_gather_stats_with_counts import (
+    GatheredStats,
+    batch_norm_gather_stats_with_counts,
+)
+from pybn_api.operators.batch_norm_reduce import Sums, batch_norm_reduce
+from pybn_api.operators.batch_norm_reduce_backward import ReduceBackward, batch_norm_reduce_backward
+from pybn_api.operators.batch_norm_stats import Stats, batch_norm_stats
+from pybn_api.operators.fast_batch_norm_backward import fast_batch_norm_backward
+from pybn_api.operators.quantized_batch_norm import quantized_batch_norm
+from pybn_api.operators.sync_batch_norm_gather_stats import SyncedStats, sync_batch_norm_gather_stats
 from pybn_api.runtime import (
     Device,
     Event,
@@ -38,6 +53,7 @@ from pybn_api.tensor import BoolArray, Scalar, Tensor
 __version__ = ".".join(map(str, version()))
 
 __all__ = [
+    "ActGradients",
     "BnApiError",
     "BoolArray",
     "Device",
@@ -45,18 +61,34 @@ __all__ = [
     "DeviceError",
     "Event",
     "Executor",
+    "GatheredStats",
+    "Gradients",
     "InvalidArgument",
     "InvalidHandle",
     "Memory",
+    "Normalized",
     "OutOfMemory",
     "ReduceBackward",
     "Scalar",
+    "Stats",
     "Stream",
+    "Sums",
+    "SyncedStats",
     "Tensor",
     "Timeout",
     "Unsupported",
+    "batch_norm",
+    "batch_norm_act",
+    "batch_norm_act_backward",
+    "batch_norm_backward",
+    "batch_norm_elemt",
+    "batch_norm_elemt_backward",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_reduce",
     "batch_norm_reduce_backward",
+    "batch_norm_stats",
     "build_info",
+    "fast_batch_norm_backward",
     "ffi",
     "finalize",
     "init",
@@ -64,6 +96,8 @@ __all__ = [
     "lib",
     "num_threads",
     "plan",
+    "quantized_batch_norm",
     "set_num_threads",
+    "sync_batch_norm_gather_stats",
     "version",
 ]

@@ -13,9 +13,36 @@ array([256., 256., 256.], dtype=float32)
 
 from __future__ import annotations
 
+from pybn_api import operators as _functions
 from pybn_api.operators.call import Plan, planner
-from pybn_api.operators.reduce_backward import batch_norm_reduce_backward as _reduce_backward
 
-__all__ = ["Plan", "batch_norm_reduce_backward"]
+__all__ = [
+    "Plan",
+    "batch_norm",
+    "batch_norm_act",
+    "batch_norm_act_backward",
+    "batch_norm_backward",
+    "batch_norm_elemt",
+    "batch_norm_elemt_backward",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_reduce",
+    "batch_norm_reduce_backward",
+    "batch_norm_stats",
+    "fast_batch_norm_backward",
+    "quantized_batch_norm",
+    "sync_batch_norm_gather_stats",
+]
 
-batch_norm_reduce_backward = planner(_reduce_backward)
+batch_norm = planner(_functions.batch_norm)
+batch_norm_act = planner(_functions.batch_norm_act)
+batch_norm_act_backward = planner(_functions.batch_norm_act_backward)
+batch_norm_backward = planner(_functions.batch_norm_backward)
+batch_norm_elemt = planner(_functions.batch_norm_elemt)
+batch_norm_elemt_backward = planner(_functions.batch_norm_elemt_backward)
+batch_norm_gather_stats_with_counts = planner(_functions.batch_norm_gather_stats_with_counts)
+batch_norm_reduce = planner(_functions.batch_norm_reduce)
+batch_norm_reduce_backward = planner(_functions.batch_norm_reduce_backward)
+batch_norm_stats = planner(_functions.batch_norm_stats)
+fast_batch_norm_backward = planner(_functions.fast_batch_norm_backward)
+quantized_batch_norm = planner(_functions.quantized_batch_norm)
+sync_batch_norm_gather_stats = planner(_functions.sync_batch_norm_gather_stats)

@@ -109,7 +109,7 @@ class Planned:
         return device
 
     def _refuse_read_only(self, views: Sequence[View | None], outs: Sequence[View | Output | None]) -> None:
-        written = [(self.spec.inputs[i], views[i]) for i in self.spec.updated]
+        written = [(self.spec.inputs[i], views[i]) for i in self.spec.written(self.attributes)]
         for parameter, view in (*written, *zip(self.spec.outputs, outs, strict=True)):
             if isinstance(view, View) and not view.writable:
                 raise invalid(

@@ -47,8 +47,9 @@ class Spec:
     """An operator's parameters, written as the words of its C signature.
 
     `gradOut` is a tensor, `weight?` may be NULL, `runningMean&` may be NULL and is updated, `mean!` is
-    updated; `eps:double` is an attribute (bool, double, float, int, mask, float_scalar, int_scalar); outputs
-    follow `->`. `format:label` is not passed on: it says which axis of the data tensors holds the channels.
+    updated; `eps:double` is an attribute (bool, double, float, int, enum, mask, float_scalar, int_scalar);
+    outputs follow `->`. `format:label` is not passed on: it says which axis of the data tensors holds the
+    channels.
     """
 
     def __init__(self, operator: str, function: str, signature: str) -> None:
@@ -62,10 +63,17 @@ class Spec:
         self.attributes = [p for p in self.parameters if p.kind not in tensor_kinds]
         self.updated = tuple(i for i, p in enumerate(self.inputs) if p.kind in ("inplace", "update"))
         self.required = tuple(i for i, p in enumerate(self.inputs) if p.kind in ("in", "update"))
+        self.training = next((i for i, p in enumerate(self.attributes) if p.name == "training"), None)
         self.label = next((i for i, p in enumerate(self.attributes) if p.kind == "label"), None)
         # From the words of the C messages to those of Python.
         self.names = {p.c_name: p.name for p in (*self.parameters, *self.outputs)}
         self.names[operator] = function
+
+    def written(self, attributes: Sequence[Attribute]) -> tuple[int, ...]:
+        """The inputs that a call updates: in inference, none."""
+        if self.training is not None and not attributes[self.training]:
+            return ()
+        return self.updated
 
 
 def _parameter(word: str) -> Parameter:
