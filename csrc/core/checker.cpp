@@ -118,6 +118,11 @@ bool spans_memory(const Tensor& tensor) {
 
 }  // namespace
 
+int channel_axis(const Param& data) {
+  const bool last = data->format == BNAPI_FORMAT_NHWC || data->format == BNAPI_FORMAT_NDHWC;
+  return last ? data->rank() - 1 : 1;
+}
+
 bool allows(const Call& call, DTypeSet set, int32_t dtype) {
   return contains(allowed_bits(call, set), dtype);
 }
@@ -252,11 +257,10 @@ void Checker::not_empty(Params params) const {
   }
 }
 
-void Checker::has_channels(const Channels& channels) const {
-  if (channels.count != 0) return;
-  throw call_.error(invalid_, channels.of.name,
-                    "shape " + shape_text(*channels.of) + "; axis " + std::to_string(channels.axis) +
-                        ", the channels, must not be empty");
+void Checker::axis_not_empty(const Param& param, int axis) const {
+  if (param->shape[axis] != 0) return;
+  throw call_.error(invalid_, param.name,
+                    "shape " + shape_text(*param) + "; axis " + std::to_string(axis) + " must not be empty");
 }
 
 void Checker::per_channel(const Channels& channels, Params params) const {

@@ -52,6 +52,9 @@ struct Channels {
   int64_t count;
 };
 
+// The last axis under NHWC and NDHWC, else axis 1: for the operators that go by the label.
+int channel_axis(const Param& data);
+
 // May a parameter of this call have this type?
 bool allows(const Call& call, DTypeSet set, int32_t dtype);
 
@@ -86,7 +89,7 @@ class Checker {
   void rank(int low, int high, Params params) const;
   void same_shape(const Param& reference, Params params) const;
   void not_empty(Params params) const;
-  void has_channels(const Channels& channels) const;
+  void axis_not_empty(const Param& param, int axis) const;
   // Shape [C].
   void per_channel(const Channels& channels, Params params) const;
   // Extent `axis` of each is that of axis `reference_axis` of `reference`.

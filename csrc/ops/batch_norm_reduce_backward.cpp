@@ -27,8 +27,8 @@ Program plan(const Call& call, const Arguments& a) {
   check.labels(kPublicLabels, {a.grad_out, a.input, a.mean, a.invstd});
   check.labels(kPublicLabels, {a.sum_dy, a.sum_dy_xmu, a.grad_weight, a.grad_bias});
   check.rank(2, kMaxRank, {a.grad_out, a.input});
+  check.axis_not_empty(a.input, 1);
   const Channels channels(a.input, 1);
-  check.has_channels(channels);
   check.per_channel(channels, {a.sum_dy, a.sum_dy_xmu, a.grad_weight, a.grad_bias});
 
   if (a.grad_out->empty() || a.input->empty() || a.mean->empty() || a.invstd->empty()) {

@@ -92,6 +92,9 @@ typedef enum bnapiFormat {
   BNAPI_FORMAT_NCL = 47
 } bnapiFormat;
 
+/* What bnapiBatchNormAct applies last. */
+typedef enum bnapiActivation { BNAPI_ACTIVATION_IDENTITY = 0, BNAPI_ACTIVATION_RELU = 1 } bnapiActivation;
+
 /* Opaque handles. Their values are not addresses: a dead or made-up handle is recognised, never followed. */
 typedef struct bnapiTensor bnapiTensor;
 typedef struct bnapiScalar bnapiScalar;
