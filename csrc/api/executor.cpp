@@ -100,14 +100,15 @@ bnapiStatus bnapiSetTensorAddrs(bnapiOpExecutor* executor, void* const* addrs, s
       throw bn::Error(BNAPI_ERR_PARAM_INVALID, "SetTensorAddrs: count: " + std::to_string(count) +
                                                    "; expected at most " + std::to_string(live->slots));
     }
-    std::lock_guard<std::mutex> lock(live->mutex);
     for (size_t slot = 0; slot < count; ++slot) {
-      if (addrs[slot] == nullptr) continue;
-      if (live->handles[slot] == 0) {
+      if (addrs[slot] != nullptr && live->handles[slot] == 0) {
         throw bn::Error(BNAPI_ERR_PARAM_INVALID,
                         "SetTensorAddrs: addrs: entry " + std::to_string(slot) + " was absent when planned");
       }
-      live->addresses[slot] = addrs[slot];
+    }
+    std::lock_guard<std::mutex> lock(live->mutex);
+    for (size_t slot = 0; slot < count; ++slot) {
+      if (addrs[slot] != nullptr) live->addresses[slot] = addrs[slot];
     }
   });
 }

@@ -178,17 +178,9 @@ bnapiStatus bnapiGetVersion(int32_t* major, int32_t* minor, int32_t* patch) {
 }
 
 const char* bnapiGetBuildInfo(void) {
-  static const std::string* const info = [] {
-    std::string why;
-    const bn::Backend* cuda = bn::cuda_backend(&why);
-    auto* text = new std::string;
-    *text = "bn_api " + std::to_string(BNAPI_VERSION_MAJOR) + "." + std::to_string(BNAPI_VERSION_MINOR) +
-            "." + std::to_string(BNAPI_VERSION_PATCH) + "; backends: cpu" +
-            (cuda != nullptr ? ", cuda" : " (no cuda: " + why + ")") +
-            "; cpu paths: " + bn::cpu::isas_built() + "; in use: " + bn::cpu::isa_in_use();
-    return text;
-  }();
-  return info->c_str();
+  const char* text = "bn_api";
+  guard([&] { text = Runtime::get().build_info(); });
+  return text;
 }
 
 const char* bnapiGetIsa(void) {
@@ -303,6 +295,7 @@ bnapiStatus bnapiMemset(void* dst, size_t dest_max, int32_t value, size_t count)
   return guard([&] {
     if (!bn::check_range("Memset", dst, dest_max, dst, count, BNAPI_MEMCPY_DEFAULT)) return;
     const bn::DeviceInfo& device = bn::current();
+    bn::settle(device, BNAPI_MEMCPY_DEFAULT);
     device.backend->set(device.ordinal, dst, value, count);
   });
 }

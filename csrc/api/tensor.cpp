@@ -38,14 +38,21 @@ void describe(Tensor& tensor, const char* function, const int64_t* view_dims, ui
   tensor.storage.assign(storage_dims, storage_dims + storage_dims_num);
 }
 
+[[noreturn]] void throw_not_a_tensor(const char* function) {
+  throw Error(BNAPI_ERR_PARAM_INVALID,
+              std::string(function) + ": tensor: not a live tensor (destroyed, or never one)");
+}
+
 std::shared_ptr<const Tensor> live_tensor(const char* function, const bnapiTensor* handle) {
   if (handle == nullptr) throw Error(BNAPI_ERR_PARAM_NULLPTR, std::string(function) + ": tensor: null");
   std::shared_ptr<const Tensor> tensor = Runtime::get().tensors.find(handle_bits(handle));
-  if (tensor == nullptr) {
-    throw Error(BNAPI_ERR_PARAM_INVALID,
-                std::string(function) + ": tensor: not a live tensor (destroyed, or never one)");
-  }
+  if (tensor == nullptr) throw_not_a_tensor(function);
   return tensor;
+}
+
+// Another thread may have destroyed it since live_tensor() saw it.
+void replace_tensor(const char* function, const bnapiTensor* handle, std::shared_ptr<const Tensor> changed) {
+  if (!Runtime::get().tensors.replace(handle_bits(handle), std::move(changed))) throw_not_a_tensor(function);
 }
 
 void require(const char* function, const char* parameter, const void* pointer) {
@@ -188,7 +195,7 @@ bnapiStatus bnapiInitTensor(bnapiTensor* tensor, const int64_t* viewDims, uint64
     changed->dtype = dataType;
     changed->format = format;
     if (data != nullptr) changed->data = data;
-    Runtime::get().tensors.replace(bn::handle_bits(tensor), std::move(changed));
+    bn::replace_tensor("InitTensor", tensor, std::move(changed));
   });
 }
 
@@ -233,7 +240,7 @@ bnapiStatus bnapiSetRawTensorAddr(bnapiTensor* tensor, void* addr) {
   return bn::guard(BNAPI_ERR_INNER, [&] {
     auto changed = std::make_shared<bn::Tensor>(*bn::live_tensor("SetRawTensorAddr", tensor));
     changed->data = addr;
-    Runtime::get().tensors.replace(bn::handle_bits(tensor), std::move(changed));
+    bn::replace_tensor("SetRawTensorAddr", tensor, std::move(changed));
   });
 }
 

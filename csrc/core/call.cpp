@@ -47,6 +47,8 @@ std::string full_name(Op op, bool ascend) {
   return std::string(ascend ? "aclnn" : "bnapi") + op_name(op);
 }
 
+}  // namespace
+
 bool verbose() {
   static const bool on = [] {
     const char* value = getenv("BNAPI_VERBOSE");
@@ -54,8 +56,6 @@ bool verbose() {
   }();
   return on;
 }
-
-}  // namespace
 
 Error Call::error(bnapiStatus status, const char* parameter, const std::string& text) const {
   return Error(status, full_name(op_, ascend_) + ": " + parameter + ": " + text);

@@ -96,6 +96,9 @@ class PlanFunction {
   Program (*invoke_)(void*, Call&);
 };
 
+// BNAPI_VERBOSE is set: every run prints a line.
+bool verbose();
+
 // Phase one: checks the out pointers, lets `plan` validate and build the program, has the current device's
 // backend plan it, and hands out an executor. Exceptions become statuses.
 bnapiStatus phase_one(Op op, uint64_t* workspace_size, bnapiOpExecutor** executor, PlanFunction plan);

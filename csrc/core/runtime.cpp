@@ -1,12 +1,41 @@
 #include "core/runtime.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
+#include <exception>
+#include <new>
+
+#include "backends/cpu/plan.h"
+#include "core/call.h"
 
 namespace bn {
+namespace {
+
+// Runs steps that all have to be done, and keeps the first error for the end.
+class FirstError {
+ public:
+  template <class Step>
+  void run(Step step) {
+    try {
+      step();
+    } catch (...) {
+      if (first_ == nullptr) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::exception_ptr first_;
+};
+
+}  // namespace
 
 ThreadState& thread_state() {
   thread_local ThreadState state;
@@ -14,8 +43,9 @@ ThreadState& thread_state() {
 }
 
 Runtime& Runtime::get() {
-  static Runtime* runtime = [] {
-    auto* created = new Runtime;
+  alignas(Runtime) static unsigned char storage[sizeof(Runtime)];
+  static Runtime* const runtime = [] {
+    auto* created = new (storage) Runtime;
     pthread_atfork([] { Runtime::get().before_fork(); }, [] { Runtime::get().after_fork_in_parent(); },
                    [] { Runtime::get().after_fork_in_child(); });
     return created;
@@ -24,6 +54,10 @@ Runtime& Runtime::get() {
 }
 
 Runtime::Runtime() = default;
+
+namespace {
+[[maybe_unused]] const Runtime& made_at_load = Runtime::get();
+}  // namespace
 
 // ---- devices
 // -------------------------------------------------------------------------------------------------
@@ -40,50 +74,105 @@ std::vector<DeviceInfo> devices_of(Backend* backend) {
 }
 
 void append(std::vector<DeviceInfo>& to, const std::vector<DeviceInfo>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+  for (const DeviceInfo& device : from) {
+    const auto same = [&](const DeviceInfo& other) {
+      return other.backend == device.backend && other.ordinal == device.ordinal;
+    };
+    if (std::none_of(to.begin(), to.end(), same)) to.push_back(device);
+  }
+}
+
+// One entry of BNAPI_DEVICES. `ordinal` is -1 for all devices of the backend.
+struct Wanted {
+  bool cuda;
+  long ordinal;
+};
+
+bool parse_device(const std::string& text, Wanted* wanted) {
+  *wanted = {text.compare(0, 4, "cuda") == 0, -1};
+  if (text == "cpu" || text == "cuda") return true;
+  if (text.compare(0, 5, "cuda:") != 0 || text.size() == 5 || text.size() > 5 + 4) return false;
+  if (text.find_first_not_of("0123456789", 5) != std::string::npos) return false;
+  wanted->ordinal = strtol(text.c_str() + 5, nullptr, 10);
+  return true;
+}
+
+// The entries of a comma-separated list, without the blanks around them.
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> entries;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    const size_t first = std::min(list.find_first_not_of(" \t", begin), end);
+    size_t last = end;
+    while (last > first && (list[last - 1] == ' ' || list[last - 1] == '\t'))
+      --last;
+    entries.push_back(list.substr(first, last - first));
+    begin = end + 1;
+  }
+  return entries;
 }
 
 }  // namespace
 
-void Runtime::find_devices() {
-  const std::vector<DeviceInfo> cuda = devices_of(cuda_backend(&no_cuda_why_));
-  const std::vector<DeviceInfo> cpu = devices_of(cpu_backend());
-  const char* wanted = getenv("BNAPI_DEVICES");
+std::vector<DeviceInfo> Runtime::find_devices() {
+  const char* value = getenv("BNAPI_DEVICES");
+  const std::string list = value == nullptr || *value == '\0' ? "cuda,cpu" : value;
   std::vector<DeviceInfo> found;
-  if (wanted == nullptr || *wanted == '\0') {
-    append(found, cuda);
-    append(found, cpu);
-    devices_ = std::move(found);
-    return;
-  }
-  // A comma-separated list of "cpu", "cuda" (all of them) and "cuda:N".
-  const std::string list = wanted;
-  for (size_t begin = 0; begin <= list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    const std::string item = list.substr(begin, end - begin);
-    begin = end + 1;
-    if (item == "cpu") {
-      append(found, cpu);
-    } else if (item == "cuda") {
-      append(found, cuda);
-    } else if (item.compare(0, 5, "cuda:") == 0) {
-      const size_t ordinal = strtoul(item.c_str() + 5, nullptr, 10);
-      if (ordinal < cuda.size()) found.push_back(cuda[ordinal]);
+  no_device_why_ = "BNAPI_DEVICES is \"" + list + "\"";
+  for (const std::string& entry : split(list)) {
+    Wanted wanted;
+    if (!parse_device(entry, &wanted)) {
+      // A typing error must not end on another device than the one that was meant.
+      no_device_why_ += "; \"" + entry + "\" is none of cpu, cuda and cuda:N";
+      return {};
     }
+    // The driver is left alone unless it is asked for.
+    std::string why;
+    std::vector<DeviceInfo> there = devices_of(wanted.cuda ? cuda_backend(&why) : cpu_backend());
+    if (!why.empty()) no_device_why_ += "; no cuda: " + why;
+    if (wanted.ordinal >= 0) {
+      const auto ordinal = static_cast<size_t>(wanted.ordinal);
+      if (ordinal >= there.size()) {
+        no_device_why_ += "; there is no " + entry;
+        continue;
+      }
+      there = {there[ordinal]};
+    }
+    append(found, there);
   }
-  devices_ = std::move(found);
+  return found;
 }
 
 const std::vector<DeviceInfo>& Runtime::devices() {
-  std::call_once(devices_once_, [this] { find_devices(); });
+  if (!devices_found_.load(std::memory_order_acquire)) {
+    std::lock_guard<std::mutex> lock(devices_mutex_);
+    if (!devices_found_.load(std::memory_order_relaxed)) {
+      devices_ = find_devices();
+      devices_found_.store(true, std::memory_order_release);
+    }
+  }
   return devices_;
+}
+
+const char* Runtime::build_info() {
+  std::lock_guard<std::mutex> lock(devices_mutex_);
+  if (build_info_.empty()) {
+    std::string why;
+    const bool cuda = cuda_backend(&why) != nullptr;
+    build_info_ = "bn_api " + std::to_string(BNAPI_VERSION_MAJOR) + "." +
+                  std::to_string(BNAPI_VERSION_MINOR) + "." + std::to_string(BNAPI_VERSION_PATCH) +
+                  "; backends: cpu" + (cuda ? ", cuda" : " (no cuda: " + why + ")") +
+                  "; cpu paths: " + cpu::isas_built() + "; in use: " + cpu::isa_in_use();
+  }
+  return build_info_.c_str();
 }
 
 const DeviceInfo& Runtime::device(int32_t id) {
   const std::vector<DeviceInfo>& all = devices();
   if (id < 0 || static_cast<size_t>(id) >= all.size()) {
     throw Error(BNAPI_ERR_RT_INVALID_DEVICEID,
-                "device: " + std::to_string(id) + " does not exist; there are " + std::to_string(all.size()));
+                "device: " + std::to_string(id) + " does not exist; there are " + std::to_string(all.size()) +
+                    (all.empty() ? ": " + no_device_why_ : ""));
   }
   return all[id];
 }
@@ -94,27 +183,18 @@ int32_t Runtime::current_device() {
   if (state.ascend_depth > 0) {
     throw Error(BNAPI_ERR_RT_CONTEXT_NULL, "no device is current on this thread; call aclrtSetDevice first");
   }
-  if (devices().empty()) {
-    const char* wanted = getenv("BNAPI_DEVICES");
-    throw Error(BNAPI_ERR_RT_NO_DEVICE, std::string("no device: BNAPI_DEVICES is \"") +
-                                            (wanted != nullptr ? wanted : "") + "\"" +
-                                            (no_cuda_why_.empty() ? "" : "; cuda: " + no_cuda_why_));
-  }
+  if (devices().empty()) throw Error(BNAPI_ERR_RT_NO_DEVICE, "no device: " + no_device_why_);
   return 0;
 }
 
 void Runtime::synchronize_device(int32_t id) {
   const DeviceInfo& info = device(id);
-  streams.for_each([id](const std::shared_ptr<StreamObject>& s) {
-    if (s->device == id) s->stream->synchronize(-1);
+  FirstError errors;
+  streams.for_each([&](const std::shared_ptr<StreamObject>& s) {
+    if (s->device == id) errors.run([&] { s->stream->synchronize(-1); });
   });
-  std::shared_ptr<StreamObject> by_default;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!default_streams_.empty()) by_default = default_streams_[id];
-  }
-  if (by_default != nullptr) by_default->stream->synchronize(-1);
-  info.backend->synchronize(info.ordinal);
+  errors.run([&] { info.backend->synchronize(info.ordinal); });
+  errors.rethrow();
 }
 
 // ---- memory
@@ -146,10 +226,14 @@ void Runtime::release(void* memory, bool host) {
     allocation = found->second;
     allocations_.erase(found);
   }
-  // Queued work may still use the memory.
-  synchronize_device(allocation.device);
+  // Queued work may still use the memory. If that work failed, the memory is released all the same.
   const DeviceInfo& info = device(allocation.device);
-  host ? info.backend->release_host(info.ordinal, memory) : info.backend->release(info.ordinal, memory);
+  FirstError errors;
+  errors.run([&] { synchronize_device(allocation.device); });
+  errors.run([&] {
+    host ? info.backend->release_host(info.ordinal, memory) : info.backend->release(info.ordinal, memory);
+  });
+  errors.rethrow();
 }
 
 int32_t Runtime::device_of(const void* address, bool* host) {
@@ -170,10 +254,11 @@ std::shared_ptr<StreamObject> Runtime::default_stream(int32_t device_id) {
   const DeviceInfo& info = device(device_id);
   std::lock_guard<std::mutex> lock(mutex_);
   if (default_streams_.empty()) default_streams_.resize(devices_.size());
-  std::shared_ptr<StreamObject>& stream = default_streams_[device_id];
+  std::shared_ptr<StreamObject> stream = streams.find(default_streams_[device_id]);
   if (stream == nullptr) {
     stream =
         std::make_shared<StreamObject>(StreamObject{device_id, 0, info.backend->create_stream(info.ordinal)});
+    default_streams_[device_id] = streams.insert(stream);
   }
   return stream;
 }
@@ -203,8 +288,21 @@ std::shared_ptr<EventObject> Runtime::event(bnapiEvent handle) {
 // ---- start and end
 // -------------------------------------------------------------------------------------------
 
+namespace {
+
+bool is_readable_file(const char* path) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file < 0) return false;
+  struct stat about;
+  const bool readable = fstat(file, &about) == 0 && !S_ISDIR(about.st_mode);
+  close(file);
+  return readable;
+}
+
+}  // namespace
+
 bnapiStatus Runtime::init(const char* config_path) {
-  if (config_path != nullptr && *config_path != '\0' && !std::ifstream(config_path).good()) {
+  if (config_path != nullptr && *config_path != '\0' && !is_readable_file(config_path)) {
     throw Error(BNAPI_ERR_INVALID_FILE, std::string("init: cannot read \"") + config_path + "\"");
   }
   std::lock_guard<std::mutex> lock(mutex_);
@@ -223,17 +321,10 @@ bnapiStatus Runtime::finalize() {
     }
     init_state_ = 2;
   }
-  // Streams drain as they are destroyed; nothing else is in flight then.
-  std::vector<std::shared_ptr<StreamObject>> defaults;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    defaults.swap(default_streams_);
-  }
-  streams.for_each([](const std::shared_ptr<StreamObject>& s) { s->stream->synchronize(-1); });
-  for (const auto& s : defaults) {
-    if (s) s->stream->synchronize(-1);
-  }
-  defaults.clear();
+  // When the streams are drained nothing is in flight. Failed work does not keep anything alive.
+  FirstError errors;
+  streams.for_each(
+      [&](const std::shared_ptr<StreamObject>& s) { errors.run([&] { s->stream->synchronize(-1); }); });
   executors.clear();
   streams.clear();
   events.clear();
@@ -241,6 +332,7 @@ bnapiStatus Runtime::finalize() {
   scalars.clear();
   bool_arrays.clear();
   thread_state().device = -1;
+  errors.rethrow();
   return BNAPI_SUCCESS;
 }
 
@@ -248,6 +340,11 @@ bnapiStatus Runtime::finalize() {
 // ----------------------------------------------------------------------------------------------------
 
 void Runtime::before_fork() {
+  // What is made on first use is made now, so that the child does not inherit it half done.
+  cpu_backend();
+  cpu::isa_in_use();
+  verbose();
+  devices_mutex_.lock();
   mutex_.lock();
   tensors.before_fork();
   scalars.before_fork();
@@ -265,6 +362,7 @@ void Runtime::after_fork_in_parent() {
   scalars.after_fork_in_parent();
   tensors.after_fork_in_parent();
   mutex_.unlock();
+  devices_mutex_.unlock();
 }
 
 void Runtime::after_fork_in_child() {
@@ -274,10 +372,8 @@ void Runtime::after_fork_in_child() {
   bool_arrays.after_fork_in_child();
   scalars.after_fork_in_child();
   tensors.after_fork_in_child();
-  // The parent's default streams belong to threads that are not here; they are left alive and untouched.
-  new std::vector<std::shared_ptr<StreamObject>>(std::move(default_streams_));
-  default_streams_.clear();
   mutex_.unlock();
+  devices_mutex_.unlock();
 }
 
 }  // namespace bn

@@ -1,7 +1,7 @@
 // The library's state: devices, live objects, what each thread has current.
 //
-// It is created on first use and never destroyed, so that work that is still running at process exit never
-// meets a destroyed object.
+// It is made when the library is loaded and never destroyed, so that a child forked at any moment finds it whole,
+// and work that is still running at process exit never meets a destroyed object.
 #pragma once
 
 #include <atomic>
@@ -55,6 +55,8 @@ class Runtime {
   // BNAPI_ERR_RT_NO_DEVICE if there is none at all.
   int32_t current_device();
   void synchronize_device(int32_t id);
+  // For bnapiGetBuildInfo. Throws std::bad_alloc.
+  const char* build_info();
 
   // ---- memory ----
   void* allocate(int32_t device, size_t size_bytes, bool host);
@@ -88,7 +90,7 @@ class Runtime {
 
  private:
   Runtime();
-  void find_devices();
+  std::vector<DeviceInfo> find_devices();
 
   struct Allocation {
     size_t size_bytes;
@@ -96,13 +98,18 @@ class Runtime {
     bool host;
   };
 
-  std::once_flag devices_once_;
+  // Found on first use, under devices_mutex_, and fixed from then on.
+  std::mutex devices_mutex_;
+  std::atomic<bool> devices_found_{false};
   std::vector<DeviceInfo> devices_;
-  std::string no_cuda_why_;
+  std::string no_device_why_;
+  std::string build_info_;
 
   std::mutex mutex_;  // guards what follows
   std::map<uintptr_t, Allocation> allocations_;
-  std::vector<std::shared_ptr<StreamObject>> default_streams_;
+  // By device, the handle of its default stream; 0 or a dead one before it is used (after bnapiFinalize, or in a
+  // forked child).
+  std::vector<uint64_t> default_streams_;
   int init_state_ = 0;  // 0 untouched, 1 initialized, 2 finalized
   std::atomic<int32_t> next_stream_id_{1};
 };

@@ -2,15 +2,14 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <deque>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 
 namespace bn::cpu {
@@ -26,7 +25,7 @@ int32_t positive(const char* name) {
   const char* value = getenv(name);
   if (value == nullptr) return 0;
   const long number = strtol(value, nullptr, 10);  // OMP_NUM_THREADS may be a list; its first entry counts
-  return number >= 1 ? static_cast<int32_t>(std::min(number, 4096L)) : 0;
+  return number >= 1 ? static_cast<int32_t>(std::min<long>(number, kMaxThreads)) : 0;
 }
 
 int32_t default_threads() {
@@ -34,18 +33,12 @@ int32_t default_threads() {
   if (const int32_t wanted = positive("OMP_NUM_THREADS")) return wanted;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
+  return std::max(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
 }
 
 std::atomic<int32_t>& thread_limit() {
   static std::atomic<int32_t> limit{default_threads()};
   return limit;
-}
-
-void pause_cpu() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
 }
 
 }  // namespace
@@ -55,41 +48,25 @@ class Pool {
   static Pool& get();
 
   void submit(const std::shared_ptr<Work>& work) {
-    // The stages before the first one with tasks are over.
-    if (!open_stage(*work, 0)) {
+    // A first stage with tasks is open from the start, and somebody who helps may be at it already.
+    if (work->stages_ > 0 && work->tasks_[0] == 0 && !open_stage(*work, 1)) {
       work->finished();
       return;
     }
-    if (!ensure_workers()) {
-      drain(*work);
-      return;
-    }
-    if (!publish(work)) run_tasks(work);
+    ensure_workers();
+    publish(work);
+    serve_alone();
   }
 
   bool help(const std::shared_ptr<Work>& work) {
     if (!claimable(*work) || !enter()) return false;
     const bool did = run_tasks(work);
     leave();
+    serve_alone();
     return did;
   }
 
-  // fork(): the mutex is held across it; the child starts with a new pool, since the threads are not there.
-  static void before_fork() { get().mutex_.lock(); }
-  static void after_fork_in_parent() { get().mutex_.unlock(); }
-  static void after_fork_in_child() {
-    // The old pool stays reachable and untouched: its condition variable may be in any state.
-    Pool* fresh = new Pool;
-    fresh->predecessor_ = instance().load();
-    instance().store(fresh);
-  }
-
  private:
-  static std::atomic<Pool*>& instance() {
-    static std::atomic<Pool*> pool{nullptr};
-    return pool;
-  }
-
   // ---- claiming tasks ----
 
   static int stage_of(uint64_t claim) { return static_cast<int>(claim >> kStageShift); }
@@ -121,6 +98,7 @@ class Pool {
 
   // Runs what can be claimed. True if it ran anything.
   bool run_tasks(const std::shared_ptr<Work>& work) {
+    const Serving serving;
     bool did = false;
     int stage;
     int64_t task;
@@ -141,39 +119,41 @@ class Pool {
     return did;
   }
 
-  // Runs all of it in this thread.
-  static void drain(Work& work) {
-    for (int stage = 0; stage < work.stages_; ++stage) {
-      for (int64_t task = 0; task < work.tasks_[stage]; ++task)
-        work.run(stage, task);
+  void execute(const std::shared_ptr<Work>& work) {
+    if (work->stages_ > 0) {
+      run_tasks(work);
+    } else {
+      const Serving serving;
+      work->finished();
     }
-    work.claim_.store(static_cast<uint64_t>(work.stages_) << kStageShift, std::memory_order_release);
-    work.finished();
   }
 
   // ---- the list of work with tasks to claim ----
 
-  // Puts the work on the list and wakes threads. False if there was no memory for the list's entry: the
-  // calling thread then runs the tasks alone.
-  bool publish(const std::shared_ptr<Work>& work) noexcept {
-    const uint64_t claim = work->claim_.load(std::memory_order_relaxed);
-    const int64_t tasks = work->tasks_[stage_of(claim)];
-    // One thread fewer than could be used: the caller is likely to wait for its result, and helps then.
-    const int64_t wanted = std::max<int64_t>(1, std::min<int64_t>(tasks, num_threads()) - 1);
+  // Puts the work on the list and wakes threads.
+  void publish(const std::shared_ptr<Work>& work) {
+    int64_t wanted = 1;
+    if (work->stages_ > 0) {
+      const int stage = stage_of(work->claim_.load(std::memory_order_acquire));
+      if (stage >= work->stages_) return;  // others have done it already
+      const int64_t tasks = work->tasks_[stage];
+      // One thread fewer than could be used: the caller is likely to wait for its result, and helps then.
+      wanted = std::max<int64_t>(1, std::min<int64_t>(tasks, num_threads()) - 1);
+    }
     int64_t wake;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      try {
-        runnable_.push_back(work);
-      } catch (const std::bad_alloc&) {
-        return false;
+      if (!work->listed_) {
+        work->listed_ = true;
+        Work* const added = work.get();
+        (last_ == nullptr ? first_ : last_->next_) = work;
+        last_ = added;
       }
       epoch_.fetch_add(1, std::memory_order_release);
       wake = std::min<int64_t>(wanted, sleepers_.load(std::memory_order_relaxed));
     }
     for (int64_t i = 0; i < wake; ++i)
       wake_.notify_one();
-    return true;
   }
 
   void wake_one() {
@@ -183,15 +163,27 @@ class Pool {
     wake_.notify_one();
   }
 
-  // The first work with something to claim; exhausted work is dropped from the list. Called with the mutex
-  // held.
-  std::shared_ptr<Work> pick() {
-    while (!runnable_.empty()) {
-      if (claimable(*runnable_.front())) return runnable_.front();
-      runnable_.pop_front();
-    }
-    return nullptr;
+  // The following three are called with the mutex held.
+
+  std::shared_ptr<Work> pop() {
+    std::shared_ptr<Work> work = std::move(first_);
+    first_ = std::move(work->next_);
+    if (first_ == nullptr) last_ = nullptr;
+    work->listed_ = false;
+    return work;
   }
+
+  // Is there something to do? Drops exhausted work from the list.
+  bool has_work() {
+    while (first_ != nullptr) {
+      if (first_->stages_ == 0 || claimable(*first_)) return true;
+      pop();
+    }
+    return false;
+  }
+
+  // After has_work(). Work with tasks stays on the list for other threads; a job is the caller's.
+  std::shared_ptr<Work> take() { return first_->stages_ == 0 ? pop() : first_; }
 
   // ---- threads ----
 
@@ -211,35 +203,41 @@ class Pool {
     bool more;
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      more = sleepers_.load(std::memory_order_relaxed) > 0 && pick() != nullptr;
+      more = sleepers_.load(std::memory_order_relaxed) > 0 && has_work();
     }
     if (more) wake_.notify_one();
   }
 
-  // True if there is at least one worker; tries to have num_threads() of them.
-  bool ensure_workers() {
-    if (workers_.load(std::memory_order_acquire) >= num_threads()) return true;
+  // Tries to have num_threads() workers. They take no signals: those are for the program's own threads.
+  void ensure_workers() {
+    if (workers_.load(std::memory_order_acquire) >= num_threads()) return;
     std::lock_guard<std::mutex> lock(mutex_);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers_.load(std::memory_order_relaxed) < num_threads()) {
-      try {
-        std::thread([this] { serve(); }).detach();
-      } catch (const std::system_error&) {
-        break;
-      } catch (const std::bad_alloc&) {
-        break;
-      }
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, &Pool::serve, nullptr) != 0) break;
+      pthread_setname_np(thread, "bn_api");
+      pthread_detach(thread);
       workers_.fetch_add(1, std::memory_order_release);
     }
-    return workers_.load(std::memory_order_relaxed) > 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  static void* serve(void*) {
+    get().serve();
+    return nullptr;
   }
 
   void serve() {
     std::unique_lock<std::mutex> lock(mutex_);
     for (;;) {
-      const std::shared_ptr<Work> work = pick();
-      if (work != nullptr && enter()) {
+      if (has_work() && enter()) {
+        std::shared_ptr<Work> work = take();
         lock.unlock();
-        run_tasks(work);
+        execute(work);
+        work.reset();
         leave();
         spin();
         lock.lock();
@@ -261,30 +259,91 @@ class Pool {
     }
   }
 
-  std::mutex mutex_;  // guards runnable_, and sleeping
+  // ---- without workers ----
+
+  // Marks this thread as one that executes work: what is submitted meanwhile waits for it to come back, so that
+  // a chain of work does not become a chain of calls.
+  struct Serving {
+    Serving() : outer(flag()) { flag() = true; }
+    ~Serving() { flag() = outer; }
+    Serving(const Serving&) = delete;
+    Serving& operator=(const Serving&) = delete;
+    static bool& flag() {
+      thread_local bool serving = false;
+      return serving;
+    }
+    const bool outer;
+  };
+
+  // Where no thread could be had, the caller does the work.
+  void serve_alone() {
+    if (workers_.load(std::memory_order_acquire) > 0 || Serving::flag()) return;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (has_work()) {
+      std::shared_ptr<Work> work = take();
+      lock.unlock();
+      execute(work);
+      work.reset();
+      lock.lock();
+    }
+  }
+
+  // ---- fork(): the mutex is held across it ----
+
+  static void before_fork() {
+    num_threads();  // a child must not inherit its initialization half done
+    get().mutex_.lock();
+  }
+  static void after_fork_in_parent() { get().mutex_.unlock(); }
+
+  // The child starts anew: none of the threads is there, and the condition variable may be in any state. Work
+  // of the parent is kept where it can be found, and untouched.
+  static void after_fork_in_child() {
+    Pool& pool = get();
+    if (pool.first_ != nullptr) {
+      pool.last_->next_ = std::move(pool.parents_);
+      pool.parents_ = std::move(pool.first_);
+      pool.last_ = nullptr;
+    }
+    pool.sleepers_ = 0;
+    pool.workers_ = 0;
+    pool.active_ = 0;
+    new (&pool.wake_) std::condition_variable;
+    new (&pool.mutex_) std::mutex;
+  }
+
+  std::mutex mutex_;  // guards the list, and sleeping
   std::condition_variable wake_;
-  std::deque<std::shared_ptr<Work>> runnable_;
+  std::shared_ptr<Work> first_;
+  Work* last_ = nullptr;
   std::atomic<uint64_t> epoch_{0};  // counts publications, for spin()
   std::atomic<int32_t> sleepers_{0};
   std::atomic<int32_t> workers_{0};
   std::atomic<int32_t> active_{0};
-  Pool* predecessor_ = nullptr;
+  std::shared_ptr<Work> parents_;
 };
 
+// Never destroyed: threads may be at work while the process exits.
 Pool& Pool::get() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    instance().store(new Pool);
+  alignas(Pool) static unsigned char storage[sizeof(Pool)];
+  static Pool* const pool = [] {
+    auto* made = new (storage) Pool;
     pthread_atfork(&Pool::before_fork, &Pool::after_fork_in_parent, &Pool::after_fork_in_child);
-  });
-  return *instance().load(std::memory_order_acquire);
+    return made;
+  }();
+  return *pool;
 }
 
-void submit(const std::shared_ptr<Work>& work) {
+namespace {
+// Made as the library is loaded: a child forked while another thread makes it would wait for that thread.
+[[maybe_unused]] const Pool& made_at_load = Pool::get();
+}  // namespace
+
+void submit(const std::shared_ptr<Work>& work) noexcept {
   Pool::get().submit(work);
 }
 
-bool help(const std::shared_ptr<Work>& work) {
+bool help(const std::shared_ptr<Work>& work) noexcept {
   return Pool::get().help(work);
 }
 
@@ -293,7 +352,7 @@ int32_t num_threads() {
 }
 
 void set_num_threads(int32_t threads) {
-  thread_limit().store(threads, std::memory_order_relaxed);
+  thread_limit().store(std::min(threads, kMaxThreads), std::memory_order_relaxed);
 }
 
 }  // namespace bn::cpu

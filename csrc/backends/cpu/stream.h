@@ -1,9 +1,10 @@
 // CPU streams and events.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -29,9 +30,9 @@ class Mark {
   // Waits at most timeout_ms; -1: for ever.
   bool wait(int32_t timeout_ms);
   // Marks it reached now and lets the streams that wait for it go on.
-  void reach();
+  void reach() noexcept;
   // False if it is reached already; otherwise the waiter's stream goes on when it is.
-  bool when_reached(const std::shared_ptr<Waiter>& waiter);
+  bool when_reached(const std::shared_ptr<Waiter>& waiter) noexcept;
   std::chrono::steady_clock::time_point time() const;
 
  private:
@@ -57,8 +58,12 @@ class CpuEvent : public Event {
   std::shared_ptr<Mark> mark_;
 };
 
-// A queue of items, run one after the other. An item that is small runs at once in the calling thread when
-// the queue is empty; programs of some size go to the pool.
+// A queue of items, run one after the other. Small items run at once in the calling thread when the queue is empty,
+// and behind others in whatever thread drives the queue; larger copies and programs are work for the pool.
+//
+// "Driven" means that some thread, a job or work in the pool, or a mark that will be reached, goes on with the
+// queue: whoever has that duty passes it on or takes the last item. Calling threads never drive: they run their
+// own item, so that nobody is kept busy with what other threads enqueue.
 class CpuStream : public Stream, public std::enable_shared_from_this<CpuStream> {
  public:
   bool query() override;
@@ -72,26 +77,53 @@ class CpuStream : public Stream, public std::enable_shared_from_this<CpuStream> 
  private:
   friend class Mark;
   class Item;
+  class TaskItem;
   class CopyItem;
   class SetItem;
+  class ProgramItem;
   class RecordItem;
   class WaitItem;
-  class ProgramItem;
 
-  void enqueue(const std::shared_ptr<Item>& item);
-  // Runs items until the queue is empty or the one at the front goes on elsewhere. Called with the lock held
-  // by the only thread that drives the stream.
-  void drive(std::unique_lock<std::mutex>& lock);
-  // The item at the front is over.
-  void advance();
+  // The job of the pool that drives this stream.
+  class Driver final : public Work {
+   public:
+    explicit Driver(CpuStream* stream) : stream_(stream) {}
+
+   protected:
+    void run(int, int64_t) noexcept override {}
+    void finished() noexcept override;
+
+   private:
+    CpuStream* stream_;
+  };
+
+  // Runs the body in the calling thread if nothing is queued; false if something is.
+  template <class Body>
+  bool run_at_once(const Body& body);
+  void enqueue(std::shared_ptr<Item> item);
+
+  // Called with the lock held, by the thread that has the duty to drive.
+  void drive(std::unique_lock<std::mutex>& lock);         // goes on here
+  void pass_to_pool(std::unique_lock<std::mutex>& lock);  // lets the pool go on
+  bool start(std::unique_lock<std::mutex>& lock, const std::shared_ptr<CpuStream>& self);
+  void pop();
+  void complete();
+
+  // The item at the front, work in the pool, is over: the calling thread, one of the pool, drives on.
+  void advance() noexcept;
+  // The item at the front, a wait, is over: the pool drives on.
+  void resume() noexcept;
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<Item>> queue_;
-  bool driven_ = false;  // some thread, or an item in flight, will go on with the queue
+  std::shared_ptr<Item> front_;
+  Item* back_ = nullptr;
+  bool driven_ = false;
   uint64_t enqueued_ = 0;
-  uint64_t completed_ = 0;
-  std::shared_ptr<Work> in_pool_;  // the program at the front, while the pool runs it
+  std::atomic<uint64_t> completed_{0};
+  std::shared_ptr<Work> in_pool_;  // the item at the front, while the pool runs it
+  std::atomic<uint64_t> sent_{0};  // counts items sent to the pool
+  Driver driver_{this};
 };
 
 }  // namespace bn::cpu
