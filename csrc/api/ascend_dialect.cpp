@@ -1,8 +1,10 @@
 // The Ascend dialect: its scope, and its error texts.
 
+#include <strings.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -44,15 +46,24 @@ const char* label(bnapiStatus status) {
   }
 }
 
+// Does a text begin with the name of a neutral function, rather than of a parameter? Those have a capital,
+// or are the verb of the acl name ("destroy" of aclDestroyTensor).
+bool is_function_name(const char* text, size_t size, const char* function) {
+  if (isupper(static_cast<unsigned char>(text[0]))) return true;
+  for (const char* at = function; *at != '\0'; ++at) {
+    if (strncasecmp(at, text, size) == 0) return true;
+  }
+  return false;
+}
+
 // "Malloc: ptr: null" of the neutral function behind aclrtMalloc reads "aclrtMalloc: ptr: null"; texts that
 // start with an acl name already stay as they are.
 void print_sentence(char* to, size_t room, const char* function, const char* text) {
   const char* colon = strstr(text, ": ");
   const size_t head = colon != nullptr ? static_cast<size_t>(colon - text) : 0;
-  const size_t name = strlen(function);
-  if (strncmp(text, "acl", 3) == 0 && head > 0) {
+  if (head > 0 && strncmp(text, "acl", 3) == 0) {
     snprintf(to, room, "%s", text);
-  } else if (head > 0 && head <= name && strncmp(function + name - head, text, head) == 0) {
+  } else if (head > 0 && is_function_name(text, head, function)) {
     snprintf(to, room, "%s%s", function, colon);
   } else {
     snprintf(to, room, "%s: %s", function, text);

@@ -16,9 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("BNAPI_PRESET", "dev")
 LIBRARIES = ROOT / "build" / PRESET / "ascend" / "lib64"
 
-pytestmark = pytest.mark.skipif(
-    PRESET in {"asan", "tsan", "installed"}, reason="Python cannot load sanitized libraries by itself"
-)
+pytestmark = pytest.mark.skipif(PRESET == "installed", reason="loads the libraries of a build tree")
 
 CLIENT = r"""
 import ctypes, sys

@@ -267,3 +267,88 @@ def test_set_env_in_a_plain_shell(ascend: Path) -> None:
     output = run("sh", "-c", f"cd {ascend} && . ./set_env.sh && env", LD_LIBRARY_PATH="")
     assert f"ASCEND_HOME_PATH={ascend}\n" in output
     assert f"LD_LIBRARY_PATH={ascend}/lib64\n" in output
+
+
+# ---- docs/porting.md
+
+
+def test_the_five_minutes(ascend: Path, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "porting.md").read_text()
+    commands, printed = (
+        re.search(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)[1]  # type: ignore[index]
+        for language in ("bash", "text")
+    )
+    first, rest = commands.split("\n", 1)
+    assert first == "make install PREFIX=$HOME/bn"
+    shutil.copytree(ascend.parent, tmp_path / "bn")
+    script = f"set -e; cp -r {ROOT}/samples {tmp_path}; cd {tmp_path}\n{rest}"
+    assert run("bash", "-c", script, HOME=str(tmp_path)) == printed
+
+
+# ---- a sample for every operator: the interface's worked examples, as printed with up to 6 digits
+
+WORKED = {
+    "batch_norm": {
+        "output": [
+            *(-0.380070446, 0.25, 2.77028178, 1.0647211, 1.58248991, 0.158625691),
+            *(0.880070446, -2.27028178, 0.25, 0.546952295, 1.1941633, 1.4530477),
+        ],
+        "saveMean": [2, 0.75],
+        "saveInvstd": [0.420046964, 0.517768806],
+        "runningMean": [8.4, -3.05],
+        "runningVar": [2.96, 1.295],
+    },
+    "batch_norm_backward": {
+        "gradInput": [
+            *(-0.39839829, -1.18138209, 1.35731674, -0.265884457, 0.0232943139, 0.263590305),
+            *(-0.546707379, 1.32048265, -0.55131164, -0.425621026, 0.583063444, -0.17844258),
+        ],
+        "gradWeight": [-3.67541093, -6.47211007],
+        "gradBias": [5.25, -1],
+    },
+    "fast_batch_norm_backward": {
+        "gradInput": [0.909090909, -0.909090909, 0.454545455, 1.81818182],
+        "gradWeight": [17.2727273],
+        "gradBias": [2.5],
+    },
+    "batch_norm_stats": {"mean": [30002], "invstd": [0.53452172]},
+    "batch_norm_elemt": {"output": [0, 17, 3.5, 3, -3, -1]},
+    "batch_norm_gather_stats_with_counts": {
+        "meanAll": [2.5, -0.125],
+        "invstdAll": [0.632455532, 0.274883253],
+        "runningMean": [0.25, 0.8875],
+        "runningVar": [1.16656, 4.11156],
+    },
+    "reduce_backward": {"sumDy": [7, 8], "sumDyXmu": [21, 30], "gradWeight": [21, 30], "gradBias": [7, 8]},
+    "batch_norm_elemt_backward": {"gradInput": [0.528, -6, -2.928, -10]},
+    "sync_batch_norm_gather_stats": {
+        "batchMean": [1.8, 1.2],
+        "batchInvstd": [0.624998779, 0.43193381],
+        "mean": [1.08, 0.12],
+        "variance": [2.12, 5.17],
+    },
+    # Twice: as NCHW, then the same numbers as NHWC.
+    "batch_norm_reduce": {"sum": [3.5, 5.25] * 2, "squareSum": [21.25, 19.0625, 11.25, 29.0625]},
+    "quantized_batch_norm": {"output": [0, 103, 0, 255]},
+}
+
+
+def test_every_operator_has_a_sample() -> None:
+    assert {path.stem for path in SAMPLE.parent.glob("*.cpp")} == {f"{name}_ascend" for name in WORKED}
+    exported = re.findall(r"aclnn(\w+)GetWorkspaceSize;", (GENERATED / "opapi.map").read_text())
+    called = "".join(path.read_text() for path in SAMPLE.parent.glob("*.cpp"))
+    for operator in set(exported) - {"Add", "Mul", "Relu", "ReduceSum"}:
+        assert f"aclnn{operator}GetWorkspaceSize(" in called
+
+
+@pytest.mark.parametrize("name", WORKED)
+def test_sample(ascend: Path, tmp_path: Path, name: str) -> None:
+    program = plain_line(SAMPLE.with_name(f"{name}_ascend.cpp"), ascend, tmp_path)
+    printed: dict[str, list[float]] = {}
+    for line in run(program, LD_LIBRARY_PATH=f"{ascend}/lib64").splitlines():
+        quantity, *values = line.split()
+        printed.setdefault(quantity, []).extend(float(value) for value in values)
+    # Half a unit of the sixth digit printed, and the float32 rounding before it.
+    assert printed == {
+        quantity: pytest.approx(values, rel=5.1e-6, abs=0) for quantity, values in WORKED[name].items()
+    }

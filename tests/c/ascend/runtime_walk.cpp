@@ -9,6 +9,14 @@
 #include "acl/acl.h"
 #include "check.h"
 
+// A request for more memory than there is shall fail under a sanitizer as it does without.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 static void* garbage(uintptr_t value) {
   return reinterpret_cast<void*>(value);
 }

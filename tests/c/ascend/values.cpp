@@ -5,7 +5,7 @@
 #include "aclnn/aclnn_base.h"
 #include "aclnn/opdev/op_errno.h"
 
-// Clients re-declare these; another struct behind a name would be an error here.
+// Clients declare these again; another struct behind a name would be an error here.
 typedef struct aclOpExecutor aclOpExecutor;
 typedef struct aclTensor aclTensor;
 typedef struct aclScalar aclScalar;
