@@ -16,11 +16,11 @@
 #include "bn_api/batch_norm_reduce.h"
 #include "bn_api/batch_norm_reduce_backward.h"
 #include "bn_api/batch_norm_stats.h"
+#include "bn_api/executor.h"
 #include "bn_api/fast_batch_norm_backward.h"
 #include "bn_api/quantized_batch_norm.h"
-#include "bn_api/sync_batch_norm_gather_stats.h"
-#include "bn_api/executor.h"
 #include "bn_api/runtime.h"
+#include "bn_api/sync_batch_norm_gather_stats.h"
 #include "bn_api/tensor.h"
 #include "bn_api/types.h"
 

@@ -9,7 +9,8 @@ enum { BNPY_MAX_PLACES = 16 };
 /* Aims the executor at `count` addresses, runs it, and waits for the stream if asked to.
  * With `indirect`, places[i] is not an address but where one is stored; 0 stays 0. */
 static bnapiStatus bnpyRun(bnpyPhaseTwo run, bnapiOpExecutor* executor, const uintptr_t* places, size_t count,
-                           bool indirect, void* workspace, uint64_t workspaceSize, bnapiStream stream, bool wait) {
+                           bool indirect, void* workspace, uint64_t workspaceSize, bnapiStream stream,
+                           bool wait) {
   void* addresses[BNPY_MAX_PLACES];
   size_t i;
   bnapiStatus status;
