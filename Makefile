@@ -95,8 +95,8 @@ lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
 format: $(VENV)/stamp-lint ## bring the sources into the project's format
 	@tools/lint.sh --fix
 
-docs: build-release $(VENV)/stamp-docs ## the documentation as a site, in site/
-	@mkdocs build --strict
+docs: $(VENV)/stamp-docs ## the documentation as a site, in site/
+	@NO_MKDOCS_2_WARNING=1 mkdocs build --quiet --strict
 
 nightly: ## what is too long for every change: other processors, big cases, a fresh machine, the wheel
 	@tools/nightly/run.sh
