@@ -144,26 +144,33 @@ void make_current(uint64_t handle, const Context& context) {
       context.device;  // for the rest of this call; later ones find it through the context
 }
 
-// Waits for a context's streams and ends them.
-void end_streams(uint64_t context_handle, uint64_t own_stream) {
-  std::vector<uint64_t> ending;
-  if (own_stream != 0) ending.push_back(own_stream);
-  {
-    std::lock_guard<std::mutex> lock(state().mutex);
-    auto& notes = state().streams;
-    for (auto it = notes.begin(); it != notes.end();) {
-      if (it->second.context == context_handle) {
-        if (it->first != context_handle) ending.push_back(it->first);
-        it = notes.erase(it);
-      } else {
-        ++it;
-      }
-    }
-  }
-  for (uint64_t handle : ending) {
-    const std::shared_ptr<StreamObject> stream = Runtime::get().streams.take(handle);
-    if (stream != nullptr) stream->stream->synchronize(-1);
-  }
+// The first failure of the stream's work goes to `failure`, if that has none yet.
+void end_stream(uint64_t handle, std::exception_ptr& failure) try {
+  const std::shared_ptr<StreamObject> stream = Runtime::get().streams.take(handle);
+  if (stream != nullptr) stream->stream->synchronize(-1);
+} catch (const Error&) {
+  if (!failure) failure = std::current_exception();
+}
+
+// Forgets one stream of a context and returns its handle; 0 when there is none left.
+uint64_t forget_stream(uint64_t context_handle) {
+  std::lock_guard<std::mutex> lock(state().mutex);
+  auto& notes = state().streams;
+  const auto found = std::find_if(notes.begin(), notes.end(),
+                                  [&](const auto& entry) { return entry.second.context == context_handle; });
+  if (found == notes.end()) return 0;
+  const uint64_t handle = found->first;
+  notes.erase(found);
+  return handle;
+}
+
+// Waits for a context's streams and ends all of them, then reports the first failure of their work. Needs no
+// memory, so that nothing is left half ended.
+void end_streams(uint64_t context_handle, uint64_t own_stream, std::exception_ptr failure = nullptr) {
+  if (own_stream != 0) end_stream(own_stream, failure);
+  while (const uint64_t handle = forget_stream(context_handle))
+    end_stream(handle, failure);
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::shared_ptr<Context> find_context(const char* function, void* handle) {
@@ -324,8 +331,7 @@ bnapiStatus bnapiAscendResetDevice(int32_t acl_device, bool force) {
       failure = std::current_exception();
     }
     s.contexts.take(handle);
-    end_streams(handle, 0);
-    if (failure) std::rethrow_exception(failure);
+    end_streams(handle, 0, failure);
   });
 }
 
