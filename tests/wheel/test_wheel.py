@@ -122,3 +122,25 @@ def test_find_package(python: Path, place: Path) -> None:
     run("cmake", "-S", PROGRAM.parent, "-B", place / "cmake", "-G", "Ninja", config, cwd=place)
     run("cmake", "--build", place / "cmake", cwd=place)
     assert "works" in run(place / "cmake" / "program_c", cwd=place)
+
+
+def test_a_program_written_for_aclnn(python: Path, place: Path) -> None:
+    """The vendor's own build line, with this package's directory for the vendor's."""
+    home = Path(ask(python, "--ascend-home", place))
+    source = ROOT / "samples" / "cpp" / "reduce_backward_ascend.cpp"
+    libraries = ["-L", home / "lib64", "-lascendcl", "-lnnopbase", "-lopapi", f"-Wl,-rpath,{home / 'lib64'}"]
+    binary = place / "ascend"
+    run(
+        "g++",
+        "-std=c++11",
+        "-Wall",
+        "-Wextra",
+        "-I",
+        home / "include",
+        source,
+        *libraries,
+        "-o",
+        binary,
+        cwd=place,
+    )
+    assert run(binary, cwd=place)
