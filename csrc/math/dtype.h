@@ -1,7 +1,7 @@
 // Element types, and the conversions between them: the one place where a half-precision bit pattern is made.
 //
-// All conversions are integer arithmetic on bit patterns, so that every CPU path and every GPU gives the same
-// bits, subnormals are kept whatever the floating-point environment is, and each type has one NaN.
+// Half-precision conversions are integer arithmetic on bit patterns, so that every CPU path and every GPU gives the
+// same bits and subnormals are kept. Each type has one NaN.
 #pragma once
 
 #include <cstring>
@@ -128,7 +128,8 @@ BN_INLINE double narrow<double>(double x) {
 }
 template <>
 BN_INLINE float narrow<float>(double x) {
-  return bit_cast<float>(round_bits<23, -126, 127>(x, kNan32));
+  // The processor's own conversion: CPU kernels set the rounding mode and keep subnormals, GPUs always do.
+  return x != x ? bit_cast<float>(kNan32) : static_cast<float>(x);
 }
 template <>
 BN_INLINE Half narrow<Half>(double x) {

@@ -19,8 +19,9 @@ BN_INLINE void add(DyDotXmu<Sum>& sums, V dy, V x, V mean) {
   sums.dy_xmu += dy * (x - mean);
 }
 
-BN_INLINE DyDotXmu<double> merge(const DyDotXmu<double>& a, const DyDotXmu<double>& b) {
-  return {a.dy + b.dy, a.dy_xmu + b.dy_xmu};
+template <class Sum>
+BN_INLINE DyDotXmu<Sum> merge(const DyDotXmu<Sum>& a, const DyDotXmu<Sum>& b) {
+  return {plus(a.dy, b.dy), plus(a.dy_xmu, b.dy_xmu)};
 }
 
 }  // namespace bn

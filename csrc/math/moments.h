@@ -25,32 +25,38 @@ BN_INLINE void add(ShiftedSums<Sum>& sums, V x, V shift) {
 
 // The shift for a tile whose first element is given: that element, unless it is infinite or NaN, when subtracting
 // it would hide what the tile holds.
-BN_INLINE double tile_shift(double first) {
-  return first - first == 0.0 ? first : 0.0;
+template <class V>
+BN_INLINE V tile_shift(V first) {
+  return first - first == 0.0 ? first : V{};
 }
 
 // Count, mean and sum of squared deviations from the mean. A default-constructed one is the empty set.
-struct Moments {
+// V is double, or a vector of doubles: channels of equal count.
+template <class V>
+struct MomentsOf {
   double count = 0;
-  double mean = 0;
-  double m2 = 0;
+  V mean{};
+  V m2{};
 };
+using Moments = MomentsOf<double>;
 
-BN_INLINE Moments moments_of_tile(double count, double shift, double deviation, double square) {
+template <class V>
+BN_INLINE MomentsOf<V> moments_of_tile(double count, V shift, V deviation, V square) {
   if (count == 0) return {};
-  const double offset = deviation / count;
-  const double m2 = square - deviation * offset;
-  return {count, shift + offset, m2 < 0 ? 0.0 : m2};  // below 0 only by rounding; NaN stays
+  const V offset = deviation / count;
+  const V m2 = square - deviation * offset;
+  return {count, shift + offset, m2 < 0.0 ? V{} : m2};  // below 0 only by rounding; NaN stays
 }
 
-BN_INLINE Moments merge(const Moments& a, const Moments& b) {
+template <class V>
+BN_INLINE MomentsOf<V> merge(const MomentsOf<V>& a, const MomentsOf<V>& b) {
   if (a.count == 0) return b;
   if (b.count == 0) return a;
   const double count = a.count + b.count;
-  const double delta = b.mean - a.mean;
   const double share = b.count / count;
+  const V delta = b.mean - a.mean;
   // Equal means stay exactly as they are (also infinite ones, where delta is NaN by subtraction).
-  const double mean = a.mean == b.mean ? a.mean : a.mean + delta * share;
+  const V mean = a.mean == b.mean ? a.mean : a.mean + delta * share;
   return {count, mean, a.m2 + b.m2 + delta * delta * (a.count * share)};
 }
 

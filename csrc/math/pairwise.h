@@ -6,10 +6,18 @@
 
 namespace bn {
 
-// Part has a merge(Part, Part) found by argument-dependent lookup.
+// Part is trivially copyable and has a merge(Part, Part) found by argument-dependent lookup.
 template <class Part>
 class PairwiseMerger {
  public:
+  BN_INLINE PairwiseMerger() {}
+
+  // Back to no parts; also makes a merger of memory that held none.
+  BN_INLINE void clear() {
+    depth_ = 0;
+    count_ = 0;
+  }
+
   BN_INLINE void push(Part part) {
     // Binary counter: after n pushes, stack_ holds one part per set bit of n.
     for (uint64_t n = count_; n & 1; n >>= 1)
@@ -27,8 +35,11 @@ class PairwiseMerger {
   }
 
  private:
-  static constexpr int kMaxDepth = 48;
-  Part stack_[kMaxDepth];
+  static constexpr int kMaxDepth = 40;
+  // Left uninitialized: only the lowest levels are ever used, and a merger is made for every channel.
+  union {
+    Part stack_[kMaxDepth];
+  };
   int depth_ = 0;
   uint64_t count_ = 0;
 };

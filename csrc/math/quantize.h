@@ -10,11 +10,14 @@ struct Quantization {
   double input_scale, input_zero_point, output_scale, output_zero_point;
 };
 
+template <class V>
+BN_INLINE V dequantize_normalize_requantize(V q, const Coefficients<V>& c, const Quantization& z) {
+  const V x = (q - z.input_zero_point) * z.input_scale;
+  return normalize(x, c) / z.output_scale + z.output_zero_point;
+}
 BN_INLINE double dequantize_normalize_requantize(double q, const ChannelCoefficients& c,
                                                  const Quantization& z) {
-  const double x = (q - z.input_zero_point) * z.input_scale;
-  const double y = (x - c.mean) * c.scale + c.shift;
-  return y / z.output_scale + z.output_zero_point;
+  return dequantize_normalize_requantize(q, coefficients_f64(c), z);
 }
 
 // Nearest integer, ties away from zero, clamped to [low, high]; NaN gives 0.

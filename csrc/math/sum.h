@@ -20,12 +20,27 @@ struct CompensatedSum {
   }
 };
 
-BN_INLINE double total(double sum) {
+// The sum of two sums.
+template <class V>
+BN_INLINE V plus(V a, V b) {
+  return a + b;
+}
+
+template <class V>
+BN_INLINE CompensatedSum<V> plus(CompensatedSum<V> a, CompensatedSum<V> b) {
+  a += b.value;
+  a.error += b.error;
+  return a;
+}
+
+template <class V>
+BN_INLINE V total(V sum) {
   return sum;
 }
 
-BN_INLINE double total(const CompensatedSum<double>& sum) {
-  const double both = sum.value + sum.error;
+template <class V>
+BN_INLINE V total(CompensatedSum<V> sum) {
+  const V both = sum.value + sum.error;
   return both == both ? both : sum.value;  // inf - inf in the error must not turn an infinite sum into NaN
 }
 

@@ -17,8 +17,9 @@ BN_INLINE void add(RawSums<Sum>& sums, V x) {
   sums.square += x * x;
 }
 
-BN_INLINE RawSums<double> merge(const RawSums<double>& a, const RawSums<double>& b) {
-  return {a.value + b.value, a.square + b.square};
+template <class Sum>
+BN_INLINE RawSums<Sum> merge(const RawSums<Sum>& a, const RawSums<Sum>& b) {
+  return {plus(a.value, b.value), plus(a.square, b.square)};
 }
 
 }  // namespace bn

@@ -16,9 +16,9 @@ inline constexpr int kMaxStages = 4;
 
 class Plan : public BackendPlan {
  public:
-  int stages = 0;                   // run one after the other
-  int64_t tasks[kMaxStages] = {};   // tasks of a stage may run in any order, in parallel
-  int64_t work_bytes = 0;           // memory traffic, to judge whether waking other threads pays
+  int stages = 0;                  // run one after the other
+  int64_t tasks[kMaxStages] = {};  // tasks of a stage may run in any order, in parallel
+  int64_t work_bytes = 0;          // memory traffic, to judge whether waking other threads pays
 };
 
 // plan.cpp

@@ -1,0 +1,288 @@
+// Reduce and map where channels are contiguous: vectors run over channels ("columns"), one lane each.
+//
+// Where there are few channels and positions are dense, s.repeat positions side by side make one row, so that
+// vectors are full: column v then belongs to channel v % channels, and s.remainder positions are left over.
+#pragma once
+
+#include "backends/cpu/map_run.h"
+#include "backends/cpu/rows.h"
+#include "backends/cpu/walk.h"
+
+namespace bn::cpu::BN_ISA {
+
+// Vectors of columns whose sums are held in registers while positions are walked.
+inline constexpr int kGroup = kVectorBytes == 64 ? 8 : 4;
+// Positions after which the walk moves on to the next group: short, so that memory is read nearly in order.
+inline constexpr int kStrip = 16;
+
+template <class Elem>
+BN_INLINE Pointers<Elem> row_at(const Pointers<Elem>& base, const int64_t* offsets, int64_t column) {
+  Pointers<Elem> row;
+  for (int t = 0; t < kTensors; ++t)
+    row.at[t] = base.at[t] + offsets[t] + column;
+  return row;
+}
+
+template <class Elem>
+BN_INLINE Pointers<Elem> columns_base(const Program& p, const Schedule& s, int64_t channel) {
+  Pointers<Elem> base;
+  for (int t = 0; t < kTensors; ++t)
+    base.at[t] = reinterpret_cast<Elem*>(channel_address(p, s, t, channel));
+  return base;
+}
+
+// Adds rows [0, count) of kVectors vectors of columns.
+template <class Reduction, int kVectors, class Elem>
+BN_INLINE void add_rows(typename Reduction::Sums* sums, const VD* centres, const Pointers<Elem>& base,
+                        const int64_t (*offsets)[kTensors], int64_t count, int64_t column) {
+  typename Reduction::Sums local[kVectors];
+  for (int j = 0; j < kVectors; ++j)
+    local[j] = sums[j];
+  for (int64_t u = 0; u < count; ++u) {
+    const auto row = row_at(base, offsets[u], column);
+#pragma GCC unroll 16
+    for (int j = 0; j < kVectors; ++j)
+      Reduction::add(local[j], row, j * kDoubles, centres[j]);
+  }
+  for (int j = 0; j < kVectors; ++j)
+    sums[j] = local[j];
+}
+
+// The same for the last, partial vector.
+template <class Reduction, class Elem>
+BN_INLINE void add_rows_tail(typename Reduction::Sums& sums, VD centre, const Pointers<Elem>& base,
+                             const int64_t (*offsets)[kTensors], int64_t count, int64_t column, int columns) {
+  alignas(64) Elem tail[kTensors][kDoubles];
+  for (int64_t u = 0; u < count; ++u) {
+    const auto row = row_at(base, offsets[u], column);
+    Pointers<Elem> q{};
+    for (int t = 0; t < kTensors; ++t) {
+      if ((Reduction::kReads >> t & 1) == 0) continue;
+      q.at[t] = tail[t];
+      copy_tail<kDoubles>(tail[t], row.at[t], columns);
+    }
+    Reduction::add(sums, q, 0, keep_first(centre, columns));
+  }
+}
+
+// Up to kColumnBlock columns and their sums.
+template <class Reduction, class Elem>
+class ColumnSums {
+ public:
+  using Sums = typename Reduction::Sums;
+  using Part = typename Reduction::Part;
+  using Parts = typename Reduction::Parts;
+
+  BN_INLINE ColumnSums(const Pointers<Elem>& base, int64_t columns, const double* means)
+      : base_(base), columns_(columns), vectors_((columns + kDoubles - 1) / kDoubles), means_(means) {}
+
+  // Folds the rows at the given offsets into the columns' parts.
+  BN_INLINE void tile(const int64_t (*offsets)[kTensors], int64_t count, Parts* parts) {
+    start(offsets[0]);
+    const int64_t whole = columns_ / kDoubles;
+    const int64_t strip = vectors_ <= kGroup ? count : kStrip;
+    for (int64_t u = 0; u < count; u += strip) {
+      const int64_t rows = smaller(strip, count - u);
+      int64_t j = 0;
+      for (; j + kGroup <= whole; j += kGroup)
+        add_rows<Reduction, kGroup>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows,
+                                    j * kDoubles);
+      for (; j + 2 <= whole; j += 2)
+        add_rows<Reduction, 2>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows, j * kDoubles);
+      for (; j < whole; ++j)
+        add_rows<Reduction, 1>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows, j * kDoubles);
+      if (j < vectors_)
+        add_rows_tail<Reduction>(sums_.items[j], centres_.items[j], base_, offsets + u, rows, j * kDoubles,
+                                 static_cast<int>(columns_ - j * kDoubles));
+    }
+    for (int64_t j = 0; j < vectors_; ++j)
+      parts[j] = Reduction::part(sums_.items[j], static_cast<double>(count), centres_.items[j]);
+  }
+
+  BN_INLINE int64_t vectors() const { return vectors_; }
+
+ private:
+  BN_INLINE void start(const int64_t* offsets) {
+    const auto row = row_at(base_, offsets, 0);
+    for (int64_t j = 0; j < vectors_; ++j) {
+      double first[kDoubles], mean[kDoubles];
+      for (int i = 0; i < kDoubles; ++i) {
+        const int64_t v = smaller(j * kDoubles + i, columns_ - 1);
+        first[i] = to_double(row.x()[v]);
+        mean[i] = means_[v];
+      }
+      centres_.items[j] = Reduction::centre_of(load_raw<VD>(first), load_raw<VD>(mean));
+      sums_.items[j] = Sums{};
+    }
+  }
+
+  Pointers<Elem> base_;
+  int64_t columns_;
+  int64_t vectors_;
+  const double* means_;
+  Scratch<Sums, kColumnBlock / kDoubles> sums_;
+  Scratch<VD, kColumnBlock / kDoubles> centres_;
+};
+
+// Folds tiles [first_tile, end_tile) of channels [channel, channel + channels); parts[c] receives channel c's part.
+// With repeat > 1 these are all channels.
+template <class Reduction, class Elem>
+void reduce_columns(const Program& p, const Schedule& s, int64_t channel, int64_t channels,
+                    int64_t first_tile, int64_t end_tile, typename Reduction::Part* parts) {
+  using Part = typename Reduction::Part;
+  using Parts = typename Reduction::Parts;
+  double means[kColumnBlock];
+  Part column_parts[kColumnBlock];
+  Scratch<PairwiseMerger<Parts>, kColumnBlock / kDoubles> mergers;
+  Scratch<Parts, kColumnBlock / kDoubles> tile_parts;
+  int64_t offsets[kChain][kTensors];
+  for (int64_t begin = 0; begin < channels; begin += kColumnBlock) {
+    const int64_t here = smaller(channels - begin, kColumnBlock);
+    const int64_t columns = here * s.repeat;
+    for (int64_t v = 0; v < columns; ++v)
+      means[v] = p.reduce == Reduce::kDyDotXmu ? reduction_mean(p, channel + begin + v % here) : 0.0;
+    const auto base = columns_base<Elem>(p, s, channel + begin);
+    ColumnSums<Reduction, Elem> sums(base, columns, means);
+    for (int64_t j = 0; j < sums.vectors(); ++j)
+      mergers.items[j].clear();
+
+    Odometer odometer(s, s.loop_dims);
+    int64_t unit = first_tile * s.units_per_tile;
+    odometer.seek(unit);
+    for (int64_t tile = first_tile; tile < end_tile && unit < s.units; ++tile) {
+      const int64_t count = smaller(s.units_per_tile, s.units - unit);
+      for (int64_t u = 0; u < count; ++u, odometer.next())
+        memcpy(offsets[u], odometer.offset, sizeof(offsets[u]));
+      sums.tile(offsets, count, tile_parts.items);
+      for (int64_t j = 0; j < sums.vectors(); ++j)
+        mergers.items[j].push(tile_parts.items[j]);
+      unit += count;
+    }
+    for (int64_t j = 0; j < sums.vectors(); ++j) {
+      const Parts total = mergers.items[j].total();
+      for (int i = 0; i < kDoubles && j * kDoubles + i < columns; ++i)
+        column_parts[j * kDoubles + i] = Reduction::lane(total, i);
+    }
+    if (s.remainder > 0 && end_tile == s.tiles) {
+      odometer.seek_end();
+      memcpy(offsets[0], odometer.offset, sizeof(offsets[0]));
+      ColumnSums<Reduction, Elem> rest(base, s.remainder * here, means);
+      rest.tile(offsets, 1, tile_parts.items);
+      for (int64_t v = 0; v < s.remainder * here; ++v)
+        column_parts[v] =
+            merge(column_parts[v], Reduction::lane(tile_parts.items[v / kDoubles], v % kDoubles));
+    }
+    for (int64_t c = 0; c < here; ++c) {
+      PairwiseMerger<Part> repeats;
+      for (int64_t j = 0; j < s.repeat; ++j)
+        repeats.push(column_parts[j * here + c]);
+      parts[begin + c] = repeats.total();
+    }
+  }
+}
+
+// The coefficients of up to kColumnBlock columns, one array a field, padded to whole vectors.
+template <class Scalar>
+struct ColumnCoefficients {
+  alignas(64) Scalar mean_hi[kColumnBlock];
+  alignas(64) Scalar mean_lo[kColumnBlock];
+  alignas(64) Scalar scale[kColumnBlock];
+  alignas(64) Scalar shift[kColumnBlock];
+  alignas(64) Scalar offset[kColumnBlock];
+  alignas(64) Scalar slope[kColumnBlock];
+
+  BN_INLINE void set(int64_t v, const Coefficients<Scalar>& k) {
+    mean_hi[v] = k.mean_hi;
+    mean_lo[v] = k.mean_lo;
+    scale[v] = k.scale;
+    shift[v] = k.shift;
+    offset[v] = k.offset;
+    slope[v] = k.slope;
+  }
+  template <class V>
+  BN_INLINE Coefficients<V> get(int64_t v) const {
+    return {load_raw<V>(mean_hi + v), load_raw<V>(mean_lo + v), load_raw<V>(scale + v),
+            load_raw<V>(shift + v),   load_raw<V>(offset + v),  load_raw<V>(slope + v)};
+  }
+};
+
+template <class Scalar>
+BN_INLINE Coefficients<Scalar> coefficients_as(const ChannelCoefficients& k);
+template <>
+BN_INLINE Coefficients<float> coefficients_as<float>(const ChannelCoefficients& k) {
+  return coefficients_f32(k);
+}
+template <>
+BN_INLINE Coefficients<double> coefficients_as<double>(const ChannelCoefficients& k) {
+  return coefficients_f64(k);
+}
+
+template <bool kStream, class Map, class Elem>
+BN_INLINE void map_row(const Map& map, const Pointers<Elem>& row, int64_t columns,
+                       const ColumnCoefficients<typename ComputeOf<Elem>::Scalar>& k) {
+  using V = typename ComputeOf<Elem>::Vector;
+  constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(typename ComputeOf<Elem>::Scalar));
+  int64_t v = 0;
+  for (; v + kWidth <= columns; v += kWidth)
+    map_vector<kStream>(map, row, v, k.template get<V>(v));
+  if (v < columns) map_tail(map, row, v, static_cast<int>(columns - v), k.template get<V>(v));
+}
+
+// Are whole rows of streaming stores possible?
+template <class Elem>
+BN_INLINE bool rows_are_aligned(const Schedule& s, const Elem* out) {
+  constexpr int64_t kStoreBytes =
+      sizeof(Elem) == 8 ? kVectorBytes : kFloats * static_cast<int64_t>(sizeof(Elem));
+  if (reinterpret_cast<uintptr_t>(out) % kStoreBytes != 0) return false;
+  for (int d = 0; d < s.loop_dims; ++d) {
+    if (s.views[kOut].strides[d] * static_cast<int64_t>(sizeof(Elem)) % kStoreBytes != 0) return false;
+  }
+  return true;
+}
+
+// Rows of a block that has channels which float32 coefficients cannot serve: element by element, those in float64.
+template <class Map, class Elem>
+__attribute__((noinline)) void map_row_mixed(const Map& map, const Pointers<Elem>& row, int64_t columns,
+                                             int64_t channels, const ChannelCoefficients* k) {
+  for (int64_t v = 0; v < columns; ++v) {
+    Pointers<Elem> at;
+    for (int t = 0; t < kTensors; ++t)
+      at.at[t] = row.at[t] + v;
+    map_run(map, at, 1, k[v % channels], false);
+  }
+}
+
+// Maps units [first_unit, end_unit), and the remainder if end_unit is the last.
+template <class Elem, class Map>
+void map_columns(const Map& map, const Program& p, const Schedule& s, int64_t channel, int64_t channels,
+                 int64_t first_unit, int64_t end_unit, const ChannelCoefficients* coefficients) {
+  using Scalar = typename ComputeOf<Elem>::Scalar;
+  ColumnCoefficients<Scalar> k;
+  for (int64_t begin = 0; begin < channels; begin += kColumnBlock) {
+    const int64_t here = smaller(channels - begin, kColumnBlock);
+    const int64_t columns = here * s.repeat;
+    bool vectors = true;
+    for (int64_t v = 0; v < columns; ++v) {
+      k.set(v, coefficients_as<Scalar>(coefficients[begin + v % here]));
+      vectors = vectors && (sizeof(Scalar) == 8 || fits_f32(coefficients[begin + v % here]));
+    }
+    const auto base = columns_base<Elem>(p, s, channel + begin);
+    const bool stream_out = s.stream_out && rows_are_aligned(s, base.at[kOut]);
+    Odometer odometer(s, s.loop_dims);
+    odometer.seek(first_unit);
+    const auto map_one = [&](int64_t width) {
+      const auto row = row_at(base, odometer.offset, 0);
+      if (!vectors) return map_row_mixed(map, row, width, here, coefficients + begin);
+      if (stream_out) return map_row<true>(map, row, width, k);
+      return map_row<false>(map, row, width, k);
+    };
+    for (int64_t unit = first_unit; unit < end_unit; ++unit, odometer.next())
+      map_one(columns);
+    if (s.remainder > 0 && end_unit == s.units) {
+      odometer.seek_end();
+      map_one(s.remainder * here);
+    }
+  }
+}
+
+}  // namespace bn::cpu::BN_ISA

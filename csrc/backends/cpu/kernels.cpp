@@ -1,0 +1,289 @@
+// One task of one program, on the instruction set that this file is compiled for (BN_ISA).
+#include "backends/cpu/kernels.h"
+
+#include "backends/cpu/columns.h"
+#include "backends/cpu/rows.h"
+
+namespace bn::cpu::BN_ISA {
+namespace {
+
+// Finalize, once: it is long, is needed by every path and type, and runs once a channel.
+__attribute__((noinline)) ChannelCoefficients finalize_channel(const Program& p, int64_t channel,
+                                                               const Totals& totals, double count) {
+  return finalize(p, channel, totals, count);
+}
+
+// The reduction or map that a program asks for becomes a type, here and nowhere else. `use` is called with a value of
+// that type.
+template <class Elem, class Use>
+BN_INLINE void with_reduction(const Program& p, Use use) {
+  switch (p.reduce) {
+    case Reduce::kMoments:
+      return use(ReduceMoments<Elem>{});
+    case Reduce::kSums:
+      return use(ReduceSums<Elem>{});
+    case Reduce::kDyDotXmu:
+      if (p.relu) return use(ReduceDyDotXmu<Elem, true>{});
+      return use(ReduceDyDotXmu<Elem, false>{});
+    case Reduce::kNone:
+      return;
+  }
+}
+
+template <class Elem, class Use>
+BN_INLINE void with_map(const Program& p, Use use) {
+  switch (p.map) {
+    case Map::kNormalize: {
+      const Variants variants{p.relu, present(p.extra)};
+      if (variants.relu || variants.residual) return use(MapNormalize<false>{variants});
+      return use(MapNormalize<true>{variants});
+    }
+    case Map::kBackward: {
+      const Variants variants{p.relu, present(p.grad_residual)};
+      if (variants.relu || variants.residual) return use(MapBackward<false, false>{variants});
+      return use(MapBackward<true, false>{variants});
+    }
+    case Map::kScale:
+      return use(MapBackward<false, true>{{p.relu, present(p.grad_residual)}});
+    case Map::kQuantize:
+      if constexpr (sizeof(Elem) == 8) use(MapQuantize(p));
+      return;
+    case Map::kNone:
+      return;
+  }
+}
+
+// ---- the three paths behind one pair of functions --------------------------------------------------------------
+
+template <class Walk>
+class OverRows {
+ public:
+  using Elem = typename Walk::Elem;
+  static constexpr int kBlock = kMaxBlock;
+
+  BN_INLINE OverRows(const Program& p, const Schedule& s) : program_(p), schedule_(s), walk_(p, s) {}
+
+  template <class Reduction>
+  BN_INLINE void reduce(int64_t channel, int64_t channels, int64_t tile, int64_t end,
+                        typename Reduction::Part* parts) {
+    reduce_block<Reduction>(walk_, program_, schedule_, channel, channels, tile, end, parts);
+  }
+  template <class Map>
+  BN_INLINE void map(const Map& what, int64_t channel, int64_t channels, int64_t unit, int64_t end,
+                     const ChannelCoefficients* k) {
+    map_block(what, walk_, schedule_, channel, channels, unit, end, k);
+  }
+
+ private:
+  const Program& program_;
+  const Schedule& schedule_;
+  Walk walk_;
+};
+
+template <class Element>
+class OverColumns {
+ public:
+  using Elem = Element;
+  static constexpr int kBlock = kColumnBlock;
+
+  BN_INLINE OverColumns(const Program& p, const Schedule& s) : program_(p), schedule_(s) {}
+
+  template <class Reduction>
+  BN_INLINE void reduce(int64_t channel, int64_t channels, int64_t tile, int64_t end,
+                        typename Reduction::Part* parts) {
+    reduce_columns<Reduction, Elem>(program_, schedule_, channel, channels, tile, end, parts);
+  }
+  template <class Map>
+  BN_INLINE void map(const Map& what, int64_t channel, int64_t channels, int64_t unit, int64_t end,
+                     const ChannelCoefficients* k) {
+    map_columns<Elem>(what, program_, schedule_, channel, channels, unit, end, k);
+  }
+
+ private:
+  const Program& program_;
+  const Schedule& schedule_;
+};
+
+// ---- stages ------------------------------------------------------------------------------------------------------
+
+template <class Part>
+BN_INLINE Part* partials(const Schedule& s, char* workspace) {
+  return reinterpret_cast<Part*>(workspace + s.partials_at);  // [split][channel]
+}
+
+BN_INLINE ChannelCoefficients* saved_coefficients(const Schedule& s, char* workspace) {
+  return reinterpret_cast<ChannelCoefficients*>(workspace + s.coefficients_at);
+}
+
+BN_INLINE double counted(const Program& p) {
+  return p.finalize == Finalize::kElemtBackward ? counter_total(p.counts) : 0.0;
+}
+
+BN_INLINE int64_t split_begin(const Schedule& s, int64_t split) {
+  return smaller(split * s.tiles_per_split, s.tiles);
+}
+
+// Everything for the channels of one task.
+template <class Path>
+void run_fused(const Program& p, const Schedule& s, int64_t task) {
+  using Elem = typename Path::Elem;
+  Path path(p, s);
+  const double count = counted(p);
+  const int64_t end = smaller((task + 1) * s.channels_per_task, p.channels);
+  for (int64_t channel = task * s.channels_per_task; channel < end; channel += s.block) {
+    const int64_t channels = smaller(s.block, end - channel);
+    Scratch<ChannelCoefficients, Path::kBlock> coefficients;
+    if (p.reduce == Reduce::kNone || s.tiles == 0) {
+      for (int64_t c = 0; c < channels; ++c)
+        coefficients.items[c] = finalize_channel(p, channel + c, Totals{}, count);
+    } else {
+      with_reduction<Elem>(p, [&](auto reduction) {
+        using Reduction = decltype(reduction);
+        Scratch<typename Reduction::Part, Path::kBlock> parts;
+        path.template reduce<Reduction>(channel, channels, 0, s.tiles, parts.items);
+        for (int64_t c = 0; c < channels; ++c) {
+          Totals totals;
+          Reduction::set(totals, parts.items[c]);
+          coefficients.items[c] = finalize_channel(p, channel + c, totals, count);
+        }
+      });
+    }
+    with_map<Elem>(p, [&](auto map) { path.map(map, channel, channels, 0, s.units, coefficients.items); });
+  }
+  if (s.stream_out) stream_fence();
+}
+
+template <class Path>
+void run_reduce(const Program& p, const Schedule& s, char* workspace, int64_t task) {
+  Path path(p, s);
+  const int64_t split = task % s.splits;
+  const int64_t begin = task / s.splits * s.channels_per_task;
+  const int64_t end = smaller(begin + s.channels_per_task, p.channels);
+  with_reduction<typename Path::Elem>(p, [&](auto reduction) {
+    using Reduction = decltype(reduction);
+    auto* parts = partials<typename Reduction::Part>(s, workspace) + split * p.channels;
+    for (int64_t channel = begin; channel < end; channel += s.block)
+      path.template reduce<Reduction>(channel, smaller(s.block, end - channel), split_begin(s, split),
+                                      split_begin(s, split + 1), parts + channel);
+  });
+}
+
+template <class Elem>
+void run_finalize(const Program& p, const Schedule& s, char* workspace, int64_t task) {
+  const double count = counted(p);
+  const int64_t begin = task * s.finalize_channels;
+  const int64_t end = smaller(begin + s.finalize_channels, p.channels);
+  const auto finish = [&](int64_t channel, const Totals& totals) {
+    const auto coefficients = finalize_channel(p, channel, totals, count);
+    if (p.map != Map::kNone) saved_coefficients(s, workspace)[channel] = coefficients;
+  };
+  if (p.reduce == Reduce::kNone || s.tiles == 0) {
+    for (int64_t channel = begin; channel < end; ++channel)
+      finish(channel, Totals{});
+    return;
+  }
+  with_reduction<Elem>(p, [&](auto reduction) {
+    using Reduction = decltype(reduction);
+    const auto* parts = partials<typename Reduction::Part>(s, workspace);
+    for (int64_t channel = begin; channel < end; ++channel) {
+      PairwiseMerger<typename Reduction::Part> merger;
+      for (int64_t split = 0; split < s.splits; ++split)
+        merger.push(parts[split * p.channels + channel]);
+      Totals totals;
+      Reduction::set(totals, merger.total());
+      finish(channel, totals);
+    }
+  });
+}
+
+template <class Path>
+void run_map(const Program& p, const Schedule& s, char* workspace, int64_t task) {
+  Path path(p, s);
+  const int64_t split = task % s.splits;
+  const int64_t begin = task / s.splits * s.channels_per_task;
+  const int64_t end = smaller(begin + s.channels_per_task, p.channels);
+  const int64_t unit = smaller(split_begin(s, split) * s.units_per_tile, s.units);
+  const int64_t end_unit = split + 1 == s.splits ? s.units : split_begin(s, split + 1) * s.units_per_tile;
+  with_map<typename Path::Elem>(p, [&](auto map) {
+    for (int64_t channel = begin; channel < end; channel += s.block)
+      path.map(map, channel, smaller(s.block, end - channel), unit, end_unit,
+               saved_coefficients(s, workspace) + channel);
+  });
+  if (s.stream_out) stream_fence();
+}
+
+template <class Path>
+void run_stage(const Program& p, const Schedule& s, char* workspace, Stage stage, int64_t task) {
+  switch (stage) {
+    case Stage::kFused:
+      return run_fused<Path>(p, s, task);
+    case Stage::kReduce:
+      return run_reduce<Path>(p, s, workspace, task);
+    case Stage::kMap:
+      return run_map<Path>(p, s, workspace, task);
+    default:
+      return;
+  }
+}
+
+void fill(const Fill& f) {
+  const TensorArg& tensor = f.tensor;
+  const int64_t size = dtype_size(tensor.dtype);
+  int64_t elements = 1;
+  for (int d = 0; d < tensor.rank; ++d)
+    elements *= tensor.extents[d];
+  int64_t index[kMaxRank] = {};
+  char* at = static_cast<char*>(tensor.data);
+  for (int64_t i = 0; i < elements; ++i) {
+    store_from_double(at, tensor.dtype, f.value);
+    for (int d = tensor.rank - 1; d >= 0; --d) {
+      at += tensor.strides[d] * size;
+      if (++index[d] < tensor.extents[d]) break;
+      at -= index[d] * tensor.strides[d] * size;
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void run(const Program& p, const Schedule& s, char* workspace, int stage, int64_t task) {
+  const Stage what = s.stage[stage];
+  if (what == Stage::kFill) return fill(p.fills[task]);
+  if (what == Stage::kFinalize) {
+    if (s.elem == DType::kFloat64) return run_finalize<double>(p, s, workspace, task);
+    return run_finalize<float>(p, s, workspace, task);
+  }
+  switch (s.path) {
+    case Path::kRows:
+      switch (s.elem) {
+        case DType::kFloat32:
+          return run_stage<OverRows<DirectWalk<float>>>(p, s, workspace, what, task);
+        case DType::kFloat16:
+          return run_stage<OverRows<DirectWalk<Half>>>(p, s, workspace, what, task);
+        case DType::kBFloat16:
+          return run_stage<OverRows<DirectWalk<BFloat16>>>(p, s, workspace, what, task);
+        default:
+          return run_stage<OverRows<DirectWalk<double>>>(p, s, workspace, what, task);
+      }
+    case Path::kChannelsLast:
+      switch (s.elem) {
+        case DType::kFloat32:
+          return run_stage<OverColumns<float>>(p, s, workspace, what, task);
+        case DType::kFloat16:
+          return run_stage<OverColumns<Half>>(p, s, workspace, what, task);
+        case DType::kBFloat16:
+          return run_stage<OverColumns<BFloat16>>(p, s, workspace, what, task);
+        default:
+          return run_stage<OverColumns<double>>(p, s, workspace, what, task);
+      }
+    case Path::kPacked:
+      if (s.elem == DType::kFloat64)
+        return run_stage<OverRows<PackedWalk<double>>>(p, s, workspace, what, task);
+      return run_stage<OverRows<PackedWalk<float>>>(p, s, workspace, what, task);
+    case Path::kChannels:
+      return;
+  }
+}
+
+}  // namespace bn::cpu::BN_ISA

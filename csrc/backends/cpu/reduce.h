@@ -1,0 +1,199 @@
+// The reductions in terms of vectors: what one vector of elements adds to its lanes, and what becomes of the lanes.
+//
+// A reduction is a struct with
+//     Sums          the running sums of one vector of lanes
+//     Part          what a tile of one channel gives, and merges to; Parts is the same for a vector of channels
+//     add()         adds one vector of elements
+//     centre_of()   what is subtracted from x, given the tile's first element and the channel's mean
+#pragma once
+
+#include "backends/cpu/schedule.h"
+#include "backends/cpu/simd.h"
+#include "math/dy_dot_xmu.h"
+#include "math/finalize.h"
+#include "math/moments.h"
+#include "math/pairwise.h"
+#include "math/sums.h"
+
+namespace bn::cpu::BN_ISA {
+
+inline constexpr int kLaneVectors = kLanes / kDoubles;
+
+// Where a run of elements begins in each tensor.
+template <class Elem>
+struct Pointers {
+  Elem* at[kTensors];
+
+  BN_INLINE const Elem* x() const { return at[kX]; }
+  BN_INLINE const Elem* dy() const { return at[kDy]; }
+  BN_INLINE const Elem* extra() const { return at[kExtra]; }
+};
+
+template <class Elem>
+struct ReduceMoments {
+  using Sum = typename SumOf<Elem, VD>::type;
+  using Sums = ShiftedSums<Sum>;
+  using Part = Moments;
+  using Parts = MomentsOf<VD>;
+  static constexpr unsigned kReads = 1u << kX;
+
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD shift) {
+    bn::add(sums, load_f64(p.x() + i), shift);
+  }
+  template <class V>
+  BN_INLINE static V centre_of(V first, V) {
+    return tile_shift(first);
+  }
+  template <class S>
+  BN_INLINE static auto part(const ShiftedSums<S>& sums, double count, decltype(total(S{})) shift) {
+    return moments_of_tile(count, shift, total(sums.deviation), total(sums.square));
+  }
+  BN_INLINE static void set(Totals& totals, const Part& part) { totals.moments = part; }
+  BN_INLINE static Part lane(const Parts& parts, int i) { return {parts.count, parts.mean[i], parts.m2[i]}; }
+};
+
+template <class Elem>
+struct ReduceSums {
+  using Sum = typename SumOf<Elem, VD>::type;
+  using Sums = RawSums<Sum>;
+  using Part = RawSums<typename SumOf<Elem, double>::type>;
+  using Parts = Sums;
+  static constexpr unsigned kReads = 1u << kX;
+
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD) {
+    bn::add(sums, load_f64(p.x() + i));
+  }
+  template <class V>
+  BN_INLINE static V centre_of(V, V) {
+    return V{};
+  }
+  template <class S, class V>
+  BN_INLINE static RawSums<S> part(const RawSums<S>& sums, double, V) {
+    return sums;
+  }
+  BN_INLINE static void set(Totals& totals, const Part& part) {
+    totals.sums = {total(part.value), total(part.square)};
+  }
+  BN_INLINE static Part lane(const Parts& parts, int i) {
+    return {element(parts.value, i), element(parts.square, i)};
+  }
+};
+
+// kMasked: dy counts only where `extra` is above 0.
+template <class Elem, bool kMasked>
+struct ReduceDyDotXmu {
+  using Sum = typename SumOf<Elem, VD>::type;
+  using Sums = DyDotXmu<Sum>;
+  using Part = DyDotXmu<typename SumOf<Elem, double>::type>;
+  using Parts = Sums;
+  static constexpr unsigned kReads = 1u << kX | 1u << kDy | (kMasked ? 1u << kExtra : 0u);
+
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD mean) {
+    VD dy = load_f64(p.dy() + i);
+    if constexpr (kMasked) dy = load_f64(p.extra() + i) > 0.0 ? dy : VD{};
+    bn::add(sums, dy, load_f64(p.x() + i), mean);
+  }
+  template <class V>
+  BN_INLINE static V centre_of(V, V mean) {
+    return mean;
+  }
+  template <class S, class V>
+  BN_INLINE static DyDotXmu<S> part(const DyDotXmu<S>& sums, double, V) {
+    return sums;
+  }
+  BN_INLINE static void set(Totals& totals, const Part& part) {
+    totals.dy_dot_xmu = {total(part.dy), total(part.dy_xmu)};
+  }
+  BN_INLINE static Part lane(const Parts& parts, int i) {
+    return {element(parts.dy, i), element(parts.dy_xmu, i)};
+  }
+};
+
+// ---- sixteen lanes to one ------------------------------------------------------------------------------------
+
+BN_INLINE double fold(const VD (&lanes)[kLaneVectors]) {
+  double a[kLanes];
+  memcpy(a, lanes, sizeof(a));
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i)
+      a[i] += a[i + width];
+  }
+  return a[0];
+}
+
+BN_INLINE CompensatedSum<double> fold(const CompensatedSum<VD> (&lanes)[kLaneVectors]) {
+  CompensatedSum<double> a[kLanes];
+  for (int i = 0; i < kLanes; ++i)
+    a[i] = element(lanes[i / kDoubles], i % kDoubles);
+  for (int width = kLanes / 2; width > 0; width /= 2) {
+    for (int i = 0; i < width; ++i)
+      a[i] = plus(a[i], a[i + width]);
+  }
+  return a[0];
+}
+
+template <class Sum>
+BN_INLINE auto fold_lanes(const ShiftedSums<Sum> (&lanes)[kLaneVectors]) {
+  Sum deviation[kLaneVectors], square[kLaneVectors];
+  for (int j = 0; j < kLaneVectors; ++j) {
+    deviation[j] = lanes[j].deviation;
+    square[j] = lanes[j].square;
+  }
+  return ShiftedSums<decltype(fold(deviation))>{fold(deviation), fold(square)};
+}
+
+template <class Sum>
+BN_INLINE auto fold_lanes(const RawSums<Sum> (&lanes)[kLaneVectors]) {
+  Sum value[kLaneVectors], square[kLaneVectors];
+  for (int j = 0; j < kLaneVectors; ++j) {
+    value[j] = lanes[j].value;
+    square[j] = lanes[j].square;
+  }
+  return RawSums<decltype(fold(value))>{fold(value), fold(square)};
+}
+
+template <class Sum>
+BN_INLINE auto fold_lanes(const DyDotXmu<Sum> (&lanes)[kLaneVectors]) {
+  Sum dy[kLaneVectors], dy_xmu[kLaneVectors];
+  for (int j = 0; j < kLaneVectors; ++j) {
+    dy[j] = lanes[j].dy;
+    dy_xmu[j] = lanes[j].dy_xmu;
+  }
+  return DyDotXmu<decltype(fold(dy))>{fold(dy), fold(dy_xmu)};
+}
+
+// ---- one run of a channel ------------------------------------------------------------------------------------
+
+// Adds `count` consecutive elements of one channel: element i goes to lane i % 16.
+template <class Reduction, class Elem>
+BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const Pointers<Elem>& p,
+                          int64_t count, double centre) {
+  typename Reduction::Sums local[kLaneVectors];
+  for (int j = 0; j < kLaneVectors; ++j)
+    local[j] = lanes[j];
+  const VD centres = broadcast(centre);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+#pragma GCC unroll 16
+    for (int j = 0; j < kLaneVectors; ++j)
+      Reduction::add(local[j], p, i + j * kDoubles, centres);
+  }
+  if (i < count) {
+    // Lanes past the end see zeros and a zero centre: they add nothing.
+    alignas(64) Elem tail[kTensors][kLanes];
+    Pointers<Elem> q{};
+    const int rest = static_cast<int>(count - i);
+    for (int t = 0; t < kTensors; ++t) {
+      if ((Reduction::kReads >> t & 1) == 0) continue;
+      copy_tail<kLanes>(tail[t], p.at[t] + i, rest);
+      q.at[t] = tail[t];
+    }
+#pragma GCC unroll 16
+    for (int j = 0; j < kLaneVectors; ++j)
+      Reduction::add(local[j], q, j * kDoubles, keep_first(centres, rest - j * kDoubles));
+  }
+  for (int j = 0; j < kLaneVectors; ++j)
+    lanes[j] = local[j];
+}
+
+}  // namespace bn::cpu::BN_ISA

@@ -1,0 +1,274 @@
+// Vectors of the instruction set that this file is compiled for, on the compiler's vector extensions.
+//
+// Loads and stores convert: data of any element type comes in as float or double lanes, exactly, and goes out with
+// one rounding, to nearest even, and the type's one NaN. All of it is the same arithmetic on every instruction set
+// (F16C rounds as the integer code beside it does), so that every path gives the same bits.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "math/dtype.h"
+#include "math/sum.h"
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+// The namespace of the instruction set: its functions must not be merged with another set's by the linker.
+#ifndef BN_ISA
+#define BN_ISA baseline
+#endif
+
+namespace bn::cpu::BN_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+inline constexpr int kFloats = kVectorBytes / 4;   // float lanes of a vector
+inline constexpr int kDoubles = kVectorBytes / 8;  // double lanes of a vector
+
+template <class Elem, int kCount>
+struct VectorOf {
+  typedef Elem type __attribute__((vector_size(sizeof(Elem) * kCount)));
+};
+template <class Elem, int kCount>
+using Vec = typename VectorOf<Elem, kCount>::type;
+
+using VF = Vec<float, kFloats>;
+using VD = Vec<double, kDoubles>;
+
+template <class V>
+BN_INLINE V load_raw(const void* address) {
+  V v;
+  memcpy(&v, address, sizeof(v));
+  return v;
+}
+
+template <class V>
+BN_INLINE void store_raw(void* address, V v) {
+  memcpy(address, &v, sizeof(v));
+}
+
+BN_INLINE VF broadcast(float x) {
+  return x - VF{};
+}
+BN_INLINE VD broadcast(double x) {
+  return x - VD{};
+}
+
+// ---- widening ------------------------------------------------------------------------------------------------
+
+template <int kCount>
+BN_INLINE Vec<float, kCount> load_f32(const float* p) {
+  return load_raw<Vec<float, kCount>>(p);
+}
+
+template <int kCount>
+BN_INLINE Vec<float, kCount> load_f32(const BFloat16* p) {
+  const auto bits = load_raw<Vec<uint16_t, kCount>>(p);
+  return bit_cast<Vec<float, kCount>>(__builtin_convertvector(bits, Vec<uint32_t, kCount>) << 16);
+}
+
+template <int kCount>
+BN_INLINE Vec<float, kCount> load_f32(const Half* p) {
+#if defined(__F16C__)
+  if constexpr (kCount == 4) {
+    return bit_cast<Vec<float, 4>>(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))));
+  } else if constexpr (kCount == 8) {
+    return bit_cast<Vec<float, 8>>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))));
+  }
+#if defined(__AVX512F__)
+  else {
+    return bit_cast<Vec<float, 16>>(
+        _mm512_maskz_cvtph_ps(0xFFFF, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))));
+  }
+#endif
+#else
+  using VI = Vec<uint32_t, kCount>;
+  using V = Vec<float, kCount>;
+  const VI bits = __builtin_convertvector(load_raw<Vec<uint16_t, kCount>>(p), VI);
+  const VI magnitude = bits & 0x7FFFu;
+  // 2^112 moves the half's exponent bias to the float's: exact, also from a subnormal.
+  const V scaled = bit_cast<V>(magnitude << 13) * bit_cast<float>(uint32_t{0x77800000u});
+  const VI special = VI(magnitude >= 0x7C00u) & 0x7F800000u;
+  return bit_cast<V>((bits & 0x8000u) << 16 | special | bit_cast<VI>(scaled));
+#endif
+}
+
+// One vector of doubles from any element type.
+template <class Elem>
+BN_INLINE VD load_f64(const Elem* p) {
+  return __builtin_convertvector(load_f32<kDoubles>(p), VD);
+}
+BN_INLINE VD load_f64(const double* p) {
+  return load_raw<VD>(p);
+}
+
+// ---- narrowing -----------------------------------------------------------------------------------------------
+
+template <class V>
+BN_INLINE V one_nan(V x);
+template <>
+BN_INLINE VF one_nan<VF>(VF x) {
+  return x == x ? x : broadcast(bit_cast<float>(kNan32));
+}
+template <>
+BN_INLINE VD one_nan<VD>(VD x) {
+  return x == x ? x : broadcast(bit_cast<double>(kNan64));
+}
+
+// The bits of one vector of floats as elements of a half type.
+using VHalfBits = Vec<uint16_t, kFloats>;
+
+BN_INLINE VHalfBits round_to_bfloat16(VF x) {
+  using VI = Vec<uint32_t, kFloats>;
+  const VI bits = bit_cast<VI>(one_nan(x));
+  return __builtin_convertvector((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16, VHalfBits);
+}
+
+BN_INLINE VHalfBits round_to_half(VF x) {
+  const VF clean = one_nan(x);
+#if defined(__AVX512F__)
+  // (The unmasked intrinsics read an undefined vector, which GCC 12 warns of.)
+  return bit_cast<VHalfBits>(
+      _mm512_maskz_cvtps_ph(0xFFFF, bit_cast<__m512>(clean), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#elif defined(__F16C__)
+  return bit_cast<VHalfBits>(_mm256_cvtps_ph(bit_cast<__m256>(clean), _MM_FROUND_TO_NEAREST_INT));
+#else
+  using VI = Vec<uint32_t, kFloats>;
+  const VI bits = bit_cast<VI>(clean);
+  const VI magnitude = bits & 0x7FFFFFFFu;
+  // Below 2^-14: a float in [0.5, 1) has the spacing of the half's subnormals, so the addition rounds.
+  const VI subnormal = bit_cast<VI>(bit_cast<VF>(magnitude) + 0.5f) - 0x3F000000u;
+  const VI normal = (magnitude - (112u << 23) + 0xFFFu + (magnitude >> 13 & 1u)) >> 13;
+  const VI infinite_or_nan = magnitude > 0x7F800000u ? VI{} + kNanHalf : VI{} + 0x7C00u;
+  const VI finite = magnitude < 0x38800000u ? subnormal : normal;
+  const VI rounded = magnitude >= 0x47800000u ? infinite_or_nan : finite;
+  return __builtin_convertvector((bits >> 16 & 0x8000u) | rounded, VHalfBits);
+#endif
+}
+
+// One vector of floats or doubles, stored as elements of the type.
+BN_INLINE void store(float* p, VF x) {
+  store_raw(p, one_nan(x));
+}
+BN_INLINE void store(double* p, VD x) {
+  store_raw(p, one_nan(x));
+}
+BN_INLINE void store(BFloat16* p, VF x) {
+  store_raw(p, round_to_bfloat16(x));
+}
+BN_INLINE void store(Half* p, VF x) {
+  store_raw(p, round_to_half(x));
+}
+
+// The same past the caches. The address is aligned to the bytes that are written.
+template <class V>
+BN_INLINE void stream_raw(void* p, V v) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(V) == 64) return _mm512_stream_si512(static_cast<__m512i*>(p), bit_cast<__m512i>(v));
+#endif
+#if defined(__AVX2__)
+  if constexpr (sizeof(V) == 32) return _mm256_stream_si256(static_cast<__m256i*>(p), bit_cast<__m256i>(v));
+#endif
+#if defined(__SSE2__)
+  if constexpr (sizeof(V) == 16) return _mm_stream_si128(static_cast<__m128i*>(p), bit_cast<__m128i>(v));
+#endif
+  store_raw(p, v);
+}
+
+BN_INLINE void stream(float* p, VF x) {
+  stream_raw(p, one_nan(x));
+}
+BN_INLINE void stream(double* p, VD x) {
+  stream_raw(p, one_nan(x));
+}
+BN_INLINE void stream(BFloat16* p, VF x) {
+  stream_raw(p, round_to_bfloat16(x));
+}
+BN_INLINE void stream(Half* p, VF x) {
+  stream_raw(p, round_to_half(x));
+}
+
+// Streamed data is visible to other threads only after this.
+BN_INLINE void stream_fence() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
+// ---- partial vectors -----------------------------------------------------------------------------------------
+
+// Copies `count` < kMax elements to a buffer of kMax and fills up with zeros.
+template <int kMax, class Elem>
+BN_INLINE void copy_tail(Elem* buffer, const Elem* p, int count) {
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (kMax == 16 && sizeof(Elem) == 4) {
+    const auto mask = static_cast<__mmask16>((1u << count) - 1);
+    return store_raw(buffer, _mm512_maskz_loadu_epi32(mask, p));
+  } else if constexpr (kMax == 16 && sizeof(Elem) == 2) {
+    const auto mask = static_cast<__mmask16>((1u << count) - 1);
+    return store_raw(buffer, _mm256_maskz_loadu_epi16(mask, p));
+  } else if constexpr (kMax == 8 && sizeof(Elem) == 8) {
+    const auto mask = static_cast<__mmask8>((1u << count) - 1);
+    return store_raw(buffer, _mm512_maskz_loadu_epi64(mask, p));
+  }
+#endif
+  memset(static_cast<void*>(buffer), 0, sizeof(Elem) * kMax);
+  for (int i = 0; i < count; ++i)
+    buffer[i] = p[i];
+}
+
+// Lanes below `count` of x, zero in the others.
+BN_INLINE VD keep_first(VD x, int64_t count) {
+  Vec<int64_t, kDoubles> lane;
+  for (int i = 0; i < kDoubles; ++i)
+    lane[i] = i;
+  return lane < count ? x : VD{};
+}
+
+// Compute type of the map stage for an element type, and a vector of it.
+template <class Elem>
+struct ComputeOf {
+  using Scalar = float;
+  using Vector = VF;
+};
+template <>
+struct ComputeOf<double> {
+  using Scalar = double;
+  using Vector = VD;
+};
+
+template <class Elem>
+BN_INLINE typename ComputeOf<Elem>::Vector load_compute(const Elem* p) {
+  if constexpr (sizeof(Elem) == 8) {
+    return load_raw<VD>(p);
+  } else {
+    return load_f32<kFloats>(p);
+  }
+}
+
+BN_INLINE double element(const VD& v, int i) {
+  return v[i];
+}
+BN_INLINE CompensatedSum<double> element(const CompensatedSum<VD>& sum, int i) {
+  return {sum.value[i], sum.error[i]};
+}
+
+// What one lane sums with: float64 data keeps the rounding errors of its sums.
+template <class Elem, class V>
+struct SumOf {
+  using type = V;
+};
+template <class V>
+struct SumOf<double, V> {
+  using type = CompensatedSum<V>;
+};
+
+}  // namespace bn::cpu::BN_ISA

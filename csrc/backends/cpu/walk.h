@@ -1,0 +1,385 @@
+// Walks over the elements of a block of channels, unit by unit, as the schedule cuts them.
+//
+// Both walks offer the same to the kernels: seek() and next() choose the unit, read() makes the inputs of all
+// channels of the block available, row(c) says where channel c's run of count() elements is, write() delivers
+// the outputs.
+#pragma once
+
+#include <type_traits>
+
+#include "backends/cpu/reduce.h"
+#include "backends/cpu/schedule.h"
+#include "backends/cpu/simd.h"
+
+namespace bn::cpu::BN_ISA {
+
+BN_INLINE const DataArg& data_arg(const Program& p, int tensor) {
+  switch (tensor) {
+    case kX:
+      return p.x;
+    case kDy:
+      return p.dy;
+    case kExtra:
+      return p.extra;
+    case kOut:
+      return p.out;
+    default:
+      return p.grad_residual;
+  }
+}
+
+// Address of the view's element 0 of a channel.
+BN_INLINE char* channel_address(const Program& p, const Schedule& s, int tensor, int64_t channel) {
+  const DataView& view = s.views[tensor];
+  if (view.dtype == DType::kUndefined) return nullptr;
+  return static_cast<char*>(data_arg(p, tensor).data) +
+         (view.offset + channel * view.channel_stride) * dtype_size(view.dtype);
+}
+
+// A position in the first `dims` loop dimensions, with its offset in every tensor.
+class Odometer {
+ public:
+  BN_INLINE Odometer(const Schedule& s, int dims) : schedule_(s), dims_(dims) {}
+
+  BN_INLINE void seek(int64_t position) {
+    for (int t = 0; t < kTensors; ++t)
+      offset[t] = 0;
+    for (int d = dims_ - 1; d >= 0; --d) {
+      index_[d] = position % schedule_.extents[d];
+      position /= schedule_.extents[d];
+      for (int t = 0; t < kTensors; ++t)
+        offset[t] += index_[d] * schedule_.views[t].strides[d];
+    }
+  }
+
+  BN_INLINE void next() {
+    for (int d = dims_ - 1; d >= 0; --d) {
+      const int64_t steps = ++index_[d] < schedule_.extents[d] ? 1 : 1 - schedule_.extents[d];
+      for (int t = 0; t < kTensors; ++t)
+        offset[t] += steps * schedule_.views[t].strides[d];
+      if (steps == 1) return;
+      index_[d] = 0;
+    }
+  }
+
+  // One past the last position of a single dimension: where the remainder of channels-last data begins.
+  BN_INLINE void seek_end() {
+    for (int t = 0; t < kTensors; ++t)
+      offset[t] = schedule_.extents[0] * schedule_.views[t].strides[0];
+  }
+
+  int64_t offset[kTensors];
+
+ private:
+  const Schedule& schedule_;
+  const int dims_;
+  int64_t index_[kMaxLoopDims] = {};
+};
+
+// Rows as they lie in memory.
+template <class Element>
+class DirectWalk {
+ public:
+  using Elem = Element;
+
+  BN_INLINE DirectWalk(const Program& p, const Schedule& s)
+      : program_(p), schedule_(s), rows_(s, s.loop_dims - 1) {}
+
+  BN_INLINE void begin(int64_t channel, int64_t) {
+    for (int t = 0; t < kTensors; ++t)
+      base_[t] = reinterpret_cast<Elem*>(channel_address(program_, schedule_, t, channel));
+  }
+  BN_INLINE void seek(int64_t unit) {
+    rows_.seek(unit / schedule_.units_per_row);
+    piece_ = unit % schedule_.units_per_row;
+  }
+  BN_INLINE void next() {
+    if (++piece_ < schedule_.units_per_row) return;
+    piece_ = 0;
+    rows_.next();
+  }
+  BN_INLINE int64_t count() const {
+    const int64_t left = schedule_.extents[schedule_.loop_dims - 1] - piece_ * schedule_.unit_length;
+    return left < schedule_.unit_length ? left : schedule_.unit_length;
+  }
+  BN_INLINE Pointers<Elem> row(int64_t c) const {
+    Pointers<Elem> p;
+    for (int t = 0; t < kTensors; ++t)
+      p.at[t] =
+          base_[t] + rows_.offset[t] + piece_ * schedule_.unit_length + c * schedule_.views[t].channel_stride;
+    return p;
+  }
+  BN_INLINE void read(unsigned) {}
+  BN_INLINE void write(unsigned) {}
+
+ private:
+  const Program& program_;
+  const Schedule& schedule_;
+  Odometer rows_;
+  Elem* base_[kTensors];
+  int64_t piece_ = 0;
+};
+
+// ---- packing -------------------------------------------------------------------------------------------------
+
+template <int kBytes>
+struct RawOf;
+template <>
+struct RawOf<1> {
+  using type = uint8_t;
+};
+template <>
+struct RawOf<2> {
+  using type = uint16_t;
+};
+template <>
+struct RawOf<4> {
+  using type = uint32_t;
+};
+template <>
+struct RawOf<8> {
+  using type = uint64_t;
+};
+
+// Moves `count` positions from `position` on, of `channels` channels, between a tensor (whose first channel is at
+// `tensor`) and rows of `pitch` elements, one per channel.
+template <bool kToRows, class Raw>
+void move_elements(Raw* tensor, const DataView& view, const Schedule& s, int64_t position, int64_t count,
+                   int64_t channels, Raw* rows, int64_t pitch) {
+  const int last = s.loop_dims - 1;
+  int64_t index[kMaxLoopDims];
+  Raw* at = tensor;
+  for (int d = last; d >= 0; --d) {
+    index[d] = position % s.extents[d];
+    position /= s.extents[d];
+    at += index[d] * view.strides[d];
+  }
+  const int64_t step = view.strides[last];
+  const int64_t channel_step = view.channel_stride;
+  const bool channels_inside = (channel_step < 0 ? -channel_step : channel_step) < (step < 0 ? -step : step);
+  for (int64_t done = 0; done < count;) {
+    int64_t run = s.extents[last] - index[last];
+    if (run > count - done) run = count - done;
+    if (channels_inside) {
+      for (int64_t i = 0; i < run; ++i) {
+        Raw* in = at + i * step;
+        Raw* out = rows + done + i;
+        for (int64_t c = 0; c < channels; ++c) {
+          if constexpr (kToRows) {
+            out[c * pitch] = in[c * channel_step];
+          } else {
+            in[c * channel_step] = out[c * pitch];
+          }
+        }
+      }
+    } else {
+      for (int64_t c = 0; c < channels; ++c) {
+        Raw* in = at + c * channel_step;
+        Raw* out = rows + done + c * pitch;
+        if (step == 1) {
+          memcpy(kToRows ? out : in, kToRows ? in : out, static_cast<size_t>(run) * sizeof(Raw));
+        } else {
+          for (int64_t i = 0; i < run; ++i) {
+            if constexpr (kToRows) {
+              out[i] = in[i * step];
+            } else {
+              in[i * step] = out[i];
+            }
+          }
+        }
+      }
+    }
+    done += run;
+    // On to the next run.
+    at -= index[last] * step;
+    index[last] = 0;
+    for (int d = last - 1; d >= 0; --d) {
+      at += view.strides[d];
+      if (++index[d] < s.extents[d]) break;
+      at -= index[d] * view.strides[d];
+      index[d] = 0;
+    }
+  }
+}
+
+template <bool kToRows>
+void move_elements(char* tensor, const DataView& view, const Schedule& s, int64_t position, int64_t count,
+                   int64_t channels, void* rows, int64_t pitch) {
+  switch (dtype_size(view.dtype)) {
+    case 1:
+      return move_elements<kToRows>(reinterpret_cast<uint8_t*>(tensor), view, s, position, count, channels,
+                                    static_cast<uint8_t*>(rows), pitch);
+    case 2:
+      return move_elements<kToRows>(reinterpret_cast<uint16_t*>(tensor), view, s, position, count, channels,
+                                    static_cast<uint16_t*>(rows), pitch);
+    case 4:
+      return move_elements<kToRows>(reinterpret_cast<uint32_t*>(tensor), view, s, position, count, channels,
+                                    static_cast<uint32_t*>(rows), pitch);
+    default:
+      return move_elements<kToRows>(reinterpret_cast<uint64_t*>(tensor), view, s, position, count, channels,
+                                    static_cast<uint64_t*>(rows), pitch);
+  }
+}
+
+// Both arrays have room for `count` rounded up to whole vectors.
+template <class To, class From>
+BN_INLINE void widen_elements(To* to, const From* from, int64_t count) {
+  if constexpr (sizeof(To) == 8) {
+    if constexpr (sizeof(From) == 8) {
+      memcpy(to, from, static_cast<size_t>(count) * sizeof(To));
+    } else if constexpr (sizeof(From) == 1 || std::is_same<From, int32_t>::value) {
+      for (int64_t i = 0; i < count; ++i)
+        to[i] = static_cast<double>(from[i]);
+    } else {
+      for (int64_t i = 0; i < count; i += kDoubles)
+        store_raw(to + i, load_f64(from + i));
+    }
+  } else {
+    for (int64_t i = 0; i < count; i += kFloats)
+      store_raw(to + i, load_f32<kFloats>(from + i));
+  }
+}
+
+template <class To, class From>
+BN_INLINE void narrow_elements(To* to, const From* from, int64_t count) {
+  if constexpr (std::is_integral<To>::value) {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = static_cast<To>(static_cast<int32_t>(from[i]));
+  } else if constexpr (sizeof(From) == 4) {
+    for (int64_t i = 0; i < count; i += kFloats)
+      store(to + i, load_raw<VF>(from + i));
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = bn::narrow<To>(from[i]);
+  }
+}
+
+// Pieces of the tensors, each with its own strides and type, copied to rows of `Buffer` (float or double).
+template <class Buffer>
+class PackedWalk {
+ public:
+  using Elem = Buffer;
+
+  BN_INLINE PackedWalk(const Program& p, const Schedule& s) : program_(p), schedule_(s) {}
+
+  BN_INLINE void begin(int64_t channel, int64_t channels) {
+    channel_ = channel;
+    channels_ = channels;
+  }
+  BN_INLINE void seek(int64_t unit) { unit_ = unit; }
+  BN_INLINE void next() { ++unit_; }
+  BN_INLINE int64_t count() const {
+    const int64_t left = program_.count - unit_ * schedule_.unit_length;
+    return left < schedule_.unit_length ? left : schedule_.unit_length;
+  }
+  BN_INLINE Pointers<Buffer> row(int64_t c) {
+    Pointers<Buffer> p;
+    for (int t = 0; t < kTensors; ++t)
+      p.at[t] = rows_[t] + c * schedule_.unit_length;
+    return p;
+  }
+
+  void read(unsigned tensors) {
+    for (int t = 0; t < kTensors; ++t) {
+      if (tensors >> t & 1) read_tensor(t);
+    }
+  }
+  void write(unsigned tensors) {
+    for (int t = 0; t < kTensors; ++t) {
+      if (tensors >> t & 1) write_tensor(t);
+    }
+  }
+
+ private:
+  template <class From>
+  void widen_rows(int t) {
+    for (int64_t c = 0; c < channels_; ++c)
+      widen_elements(rows_[t] + c * schedule_.unit_length,
+                     reinterpret_cast<const From*>(raw_) + c * schedule_.unit_length, count());
+  }
+  template <class To>
+  void narrow_rows(int t) {
+    for (int64_t c = 0; c < channels_; ++c)
+      narrow_elements(reinterpret_cast<To*>(raw_) + c * schedule_.unit_length,
+                      rows_[t] + c * schedule_.unit_length, count());
+  }
+
+  void read_tensor(int t) {
+    const DataView& view = schedule_.views[t];
+    const bool as_it_is = view.dtype == schedule_.elem;
+    move_elements<true>(channel_address(program_, schedule_, t, channel_), view, schedule_,
+                        unit_ * schedule_.unit_length, count(), channels_,
+                        as_it_is ? static_cast<void*>(rows_[t]) : raw_, schedule_.unit_length);
+    if (as_it_is) return;
+    switch (view.dtype) {
+      case DType::kFloat32:
+        return widen_rows<float>(t);
+      case DType::kFloat16:
+        return widen_rows<Half>(t);
+      case DType::kBFloat16:
+        return widen_rows<BFloat16>(t);
+      default:
+        break;
+    }
+    if constexpr (sizeof(Buffer) == 8) {
+      switch (view.dtype) {
+        case DType::kInt8:
+          return widen_rows<int8_t>(t);
+        case DType::kUInt8:
+          return widen_rows<uint8_t>(t);
+        case DType::kInt32:
+          return widen_rows<int32_t>(t);
+        default:
+          break;
+      }
+    }
+  }
+
+  void write_tensor(int t) {
+    const DataView& view = schedule_.views[t];
+    const bool as_it_is = view.dtype == schedule_.elem;
+    if (!as_it_is) {
+      switch (view.dtype) {
+        case DType::kFloat32:
+          narrow_rows<float>(t);
+          break;
+        case DType::kFloat16:
+          narrow_rows<Half>(t);
+          break;
+        case DType::kBFloat16:
+          narrow_rows<BFloat16>(t);
+          break;
+        default:
+          break;
+      }
+      if constexpr (sizeof(Buffer) == 8) {
+        switch (view.dtype) {
+          case DType::kInt8:
+            narrow_rows<int8_t>(t);
+            break;
+          case DType::kUInt8:
+            narrow_rows<uint8_t>(t);
+            break;
+          case DType::kInt32:
+            narrow_rows<int32_t>(t);
+            break;
+          default:
+            break;
+        }
+      }
+    }
+    move_elements<false>(channel_address(program_, schedule_, t, channel_), view, schedule_,
+                         unit_ * schedule_.unit_length, count(), channels_,
+                         as_it_is ? static_cast<void*>(rows_[t]) : raw_, schedule_.unit_length);
+  }
+
+  const Program& program_;
+  const Schedule& schedule_;
+  int64_t channel_ = 0;
+  int64_t channels_ = 0;
+  int64_t unit_ = 0;
+  alignas(64) Buffer rows_[kTensors][kPackElements];
+  alignas(64) char raw_[kPackElements * sizeof(double)];
+};
+
+}  // namespace bn::cpu::BN_ISA
