@@ -104,9 +104,10 @@ def header(operator: dict[str, Any]) -> str:
     return f"""\
 /* {BANNER}
  *
- * {name}: {operator["summary"]}
- * Formula, shapes, types and status codes: bnapi{operator["name"]} in bn_api/{operator["header"]}.h,
- * less float64, which this name refuses.
+ * {name}
+ * {operator["summary"]}
+ * Formula, shapes, types and status codes are those of bnapi{operator["name"]}, in
+ * bn_api/{operator["header"]}.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef {guard}
@@ -158,6 +159,12 @@ def forwarder(operator: dict[str, Any]) -> str:
         ");",
         indent="      ",
     )
+    run = wrapped(
+        f"  return call.done(bnapi{name}",
+        ["workspace", "workspaceSize", "neutral(executor)", "call.stream(stream)"],
+        ");",
+        indent="      ",
+    )
     phase_one = wrapped(f"aclnnStatus aclnn{name}GetWorkspaceSize", signature(operator), " {")
     phase_two = wrapped(
         f"aclnnStatus aclnn{name}",
@@ -177,7 +184,7 @@ def forwarder(operator: dict[str, Any]) -> str:
 
 {phase_two}
   AscendCall call(__func__);
-  return call.done(bnapi{name}(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+{run}
 }}
 """
 
@@ -236,10 +243,10 @@ def marked(source: Path) -> list[str]:
     return re.findall(r"(?:ACL_FUNC_VISIBILITY|ACLNN_API)\s+\w+\s+(\w+)\(", bare(source.read_text()))
 
 
-def unnamed(parameters: str) -> str:
-    """A parameter list whose names are in comments, as nothing uses them."""
+def unnamed(parameters: str) -> list[str]:
+    """The types of a parameter list, without names, as nothing uses them."""
     if parameters in ("", "void"):
-        return ""
+        return []
     out = []
     for parameter in re.split(r",(?![^()]*\))", parameters):
         parameter = parameter.strip()
@@ -253,7 +260,7 @@ def unnamed(parameters: str) -> str:
             out.append(f"{array[1].rstrip()} {array[3]}")
         else:
             out.append(re.sub(r"\s*\b\w+$", "", parameter))
-    return ", ".join(out)
+    return out
 
 
 def refusal(function: Function) -> str:
@@ -264,7 +271,6 @@ def refusal(function: Function) -> str:
         else "ACL_ERROR_FEATURE_UNSUPPORTED"
     )
     result = function.result
-    head = f"{result} {function.name}({unnamed(function.parameters)})"
     value = {
         "aclError": f"return refused({code}, __func__);",
         "void": f"refused({code}, __func__);",
@@ -274,7 +280,11 @@ def refusal(function: Function) -> str:
     if value is None:
         pointer = result.endswith("*") or result in ("aclrtBinary", "aclrtAllocatorDesc")
         value = f"return refused({code}, __func__), {'nullptr' if pointer else '0'};"
-    return f"{head} {{ {value} }}"
+    one_line = f"{result} {function.name}({', '.join(unnamed(function.parameters))}) {{ {value} }}"
+    if len(one_line) <= WIDTH:
+        return one_line
+    head = wrapped(f"{result} {function.name}", unnamed(function.parameters), " {")
+    return f"{head}\n  {value}\n}}"
 
 
 def unsupported(functions: list[Function], headers: list[Path]) -> str:

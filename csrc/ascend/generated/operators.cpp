@@ -78,7 +78,8 @@ aclnnStatus aclnnFastBatchNormBackwardGetWorkspaceSize(
 aclnnStatus aclnnFastBatchNormBackward(
     void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   AscendCall call(__func__);
-  return call.done(bnapiFastBatchNormBackward(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+  return call.done(bnapiFastBatchNormBackward(
+      workspace, workspaceSize, neutral(executor), call.stream(stream)));
 }
 
 aclnnStatus aclnnBatchNormStatsGetWorkspaceSize(
@@ -123,7 +124,8 @@ aclnnStatus aclnnBatchNormGatherStatsWithCountsGetWorkspaceSize(
 aclnnStatus aclnnBatchNormGatherStatsWithCounts(
     void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   AscendCall call(__func__);
-  return call.done(bnapiBatchNormGatherStatsWithCounts(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+  return call.done(bnapiBatchNormGatherStatsWithCounts(
+      workspace, workspaceSize, neutral(executor), call.stream(stream)));
 }
 
 aclnnStatus aclnnBatchNormReduceBackwardGetWorkspaceSize(
@@ -140,7 +142,8 @@ aclnnStatus aclnnBatchNormReduceBackwardGetWorkspaceSize(
 aclnnStatus aclnnBatchNormReduceBackward(
     void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   AscendCall call(__func__);
-  return call.done(bnapiBatchNormReduceBackward(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+  return call.done(bnapiBatchNormReduceBackward(
+      workspace, workspaceSize, neutral(executor), call.stream(stream)));
 }
 
 aclnnStatus aclnnBatchNormElemtBackwardGetWorkspaceSize(
@@ -156,7 +159,8 @@ aclnnStatus aclnnBatchNormElemtBackwardGetWorkspaceSize(
 aclnnStatus aclnnBatchNormElemtBackward(
     void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, const aclrtStream stream) {
   AscendCall call(__func__);
-  return call.done(bnapiBatchNormElemtBackward(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+  return call.done(bnapiBatchNormElemtBackward(
+      workspace, workspaceSize, neutral(executor), call.stream(stream)));
 }
 
 aclnnStatus aclnnSyncBatchNormGatherStatsGetWorkspaceSize(
@@ -172,7 +176,8 @@ aclnnStatus aclnnSyncBatchNormGatherStatsGetWorkspaceSize(
 aclnnStatus aclnnSyncBatchNormGatherStats(
     void* workspace, uint64_t workspaceSize, aclOpExecutor* executor, aclrtStream stream) {
   AscendCall call(__func__);
-  return call.done(bnapiSyncBatchNormGatherStats(workspace, workspaceSize, neutral(executor), call.stream(stream)));
+  return call.done(bnapiSyncBatchNormGatherStats(
+      workspace, workspaceSize, neutral(executor), call.stream(stream)));
 }
 
 aclnnStatus aclnnBatchNormReduceGetWorkspaceSize(

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormReduceBackward: The per-channel sums that the backward pass needs, each on request.
- * Formula, shapes, types and status codes: bnapiBatchNormReduceBackward in bn_api/batch_norm_reduce_backward.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormReduceBackward
+ * The per-channel sums that the backward pass needs, each on request.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormReduceBackward, in
+ * bn_api/batch_norm_reduce_backward.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_BACKWARD_REDUCE_H_

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormElemt: Normalizes with given statistics.
- * Formula, shapes, types and status codes: bnapiBatchNormElemt in bn_api/batch_norm_elemt.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormElemt
+ * Normalizes with given statistics.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormElemt, in
+ * bn_api/batch_norm_elemt.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_ELEMT_H_

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormElemtBackward: The input gradient from sums that were reduced over all ranks.
- * Formula, shapes, types and status codes: bnapiBatchNormElemtBackward in bn_api/batch_norm_elemt_backward.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormElemtBackward
+ * The input gradient from sums that were reduced over all ranks.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormElemtBackward, in
+ * bn_api/batch_norm_elemt_backward.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_ELEMT_BACKWARD_H_

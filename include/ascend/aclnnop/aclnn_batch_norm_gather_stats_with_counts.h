@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormGatherStatsWithCounts: Merges per-rank statistics into global ones and updates the running statistics.
- * Formula, shapes, types and status codes: bnapiBatchNormGatherStatsWithCounts in bn_api/batch_norm_gather_stats_with_counts.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormGatherStatsWithCounts
+ * Merges per-rank statistics into global ones and updates the running statistics.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormGatherStatsWithCounts, in
+ * bn_api/batch_norm_gather_stats_with_counts.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_GATHER_STATS_WITH_COUNTS_H_

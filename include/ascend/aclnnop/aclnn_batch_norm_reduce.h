@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormReduce: Sum and sum of squares per channel.
- * Formula, shapes, types and status codes: bnapiBatchNormReduce in bn_api/batch_norm_reduce.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormReduce
+ * Sum and sum of squares per channel.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormReduce, in
+ * bn_api/batch_norm_reduce.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_REDUCE_H_

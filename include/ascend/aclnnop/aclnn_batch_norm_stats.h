@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormStats: Mean and inverse standard deviation per channel.
- * Formula, shapes, types and status codes: bnapiBatchNormStats in bn_api/batch_norm_stats.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormStats
+ * Mean and inverse standard deviation per channel.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormStats, in
+ * bn_api/batch_norm_stats.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_STATS_H_

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnFastBatchNormBackward: BatchNormBackward with the channel axis always 1 and a version number that changes nothing here.
- * Formula, shapes, types and status codes: bnapiFastBatchNormBackward in bn_api/fast_batch_norm_backward.h,
- * less float64, which this name refuses.
+ * aclnnFastBatchNormBackward
+ * BatchNormBackward with the channel axis always 1 and a version number that changes nothing here.
+ * Formula, shapes, types and status codes are those of bnapiFastBatchNormBackward, in
+ * bn_api/fast_batch_norm_backward.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_FAST_BATCH_NORM_BACKWARD_H_

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnQuantizedBatchNorm: Inference on quantized integers: dequantize, normalize, requantize.
- * Formula, shapes, types and status codes: bnapiQuantizedBatchNorm in bn_api/quantized_batch_norm.h,
- * less float64, which this name refuses.
+ * aclnnQuantizedBatchNorm
+ * Inference on quantized integers: dequantize, normalize, requantize.
+ * Formula, shapes, types and status codes are those of bnapiQuantizedBatchNorm, in
+ * bn_api/quantized_batch_norm.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_QUANTIZED_BATCH_NORM_H_

@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNorm: Batch normalization, training (updates the running statistics) or inference.
- * Formula, shapes, types and status codes: bnapiBatchNorm in bn_api/batch_norm.h,
- * less float64, which this name refuses.
+ * aclnnBatchNorm
+ * Batch normalization, training (updates the running statistics) or inference.
+ * Formula, shapes, types and status codes are those of bnapiBatchNorm, in
+ * bn_api/batch_norm.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_H_

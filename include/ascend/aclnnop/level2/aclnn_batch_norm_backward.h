@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnBatchNormBackward: All gradients of batch normalization, each on request.
- * Formula, shapes, types and status codes: bnapiBatchNormBackward in bn_api/batch_norm_backward.h,
- * less float64, which this name refuses.
+ * aclnnBatchNormBackward
+ * All gradients of batch normalization, each on request.
+ * Formula, shapes, types and status codes are those of bnapiBatchNormBackward, in
+ * bn_api/batch_norm_backward.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_BATCH_NORM_BACKWARD_H_

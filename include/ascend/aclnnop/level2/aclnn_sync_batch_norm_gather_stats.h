@@ -1,8 +1,9 @@
 /* Written by csrc/ascend/generate.py; do not edit.
  *
- * aclnnSyncBatchNormGatherStats: Global statistics from per-rank sums and square sums; updates the running statistics.
- * Formula, shapes, types and status codes: bnapiSyncBatchNormGatherStats in bn_api/sync_batch_norm_gather_stats.h,
- * less float64, which this name refuses.
+ * aclnnSyncBatchNormGatherStats
+ * Global statistics from per-rank sums and square sums; updates the running statistics.
+ * Formula, shapes, types and status codes are those of bnapiSyncBatchNormGatherStats, in
+ * bn_api/sync_batch_norm_gather_stats.h, less float64, which this name refuses.
  */
 /* clang-format off */
 #ifndef ACLNN_SYNC_BATCH_NORM_GATHER_STATS_H_
