@@ -30,7 +30,7 @@ aarch64() {
 }
 
 big_cases() {
-  make build && BNAPI_BIG=1 .venv/bin/python -m pytest -q tests/python -k "big"
+  make build && BNAPI_NIGHTLY=1 .venv/bin/python -m pytest -q tests/python -m nightly
 }
 
 wheel() {
