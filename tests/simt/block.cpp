@@ -40,7 +40,9 @@ constexpr size_t kSharedGuard = 0;
 constexpr size_t kSharedGuard = 64;
 #endif
 
-bool same(const Site& a, const Site& b) { return a.line == b.line && strcmp(a.file, b.file) == 0; }
+bool same(const Site& a, const Site& b) {
+  return a.line == b.line && strcmp(a.file, b.file) == 0;
+}
 
 struct Block;
 
@@ -112,7 +114,8 @@ class Runner {
   void leave_for_good(Fiber* fiber, Fiber* to);
   void release(Block* block);
   void check_all_returned();
-  [[noreturn]] void fail_early_return(const char* what, const Site& site, unsigned waiting, unsigned returned);
+  [[noreturn]] void fail_early_return(const char* what, const Site& site, unsigned waiting,
+                                      unsigned returned);
   Fiber* take_fiber();
   void flush(Block* block);
 
@@ -147,7 +150,9 @@ FiberPool& fibers() {
   return instance;
 }
 
-void fiber_entry() { t_runner->fiber_main(); }
+void fiber_entry() {
+  t_runner->fiber_main();
+}
 
 Fiber* Runner::take_fiber() {
   FiberPool& pool = fibers();
@@ -264,7 +269,8 @@ void Runner::wait() {
   Thread* const other = next();
   if (other == self) return;
   if (other == nullptr) {
-    fail(cudaErrorLaunchFailure, "deadlock: no thread can go on; one waits at %s:%d", self->site.file, self->site.line);
+    fail(cudaErrorLaunchFailure, "deadlock: no thread can go on; one waits at %s:%d", self->site.file,
+         self->site.line);
   }
   if (other->fiber == nullptr) other->fiber = take_fiber();
   enter(other);
@@ -297,8 +303,9 @@ void Runner::fiber_main() {
 }
 
 void Runner::fail_early_return(const char* what, const Site& site, unsigned waiting, unsigned returned) {
-  fail(cudaErrorLaunchFailure, "%u threads wait in %s at %s:%d that %u others will not reach: they have returned",
-       waiting, what, site.file, site.line, returned);
+  fail(cudaErrorLaunchFailure,
+       "%u threads wait in %s at %s:%d that %u others will not reach: they have returned", waiting, what,
+       site.file, site.line, returned);
 }
 
 void Runner::finish() {
@@ -321,7 +328,8 @@ void Runner::check_all_returned() {
     if (block->arrived != 0) fail_early_return("__syncthreads", block->site, block->arrived, block->returned);
   }
   if (cluster_arrived_ != 0) {
-    fail(cudaErrorLaunchFailure, "deadlock: %u threads wait in the cluster's barrier at %s:%d, the others never come",
+    fail(cudaErrorLaunchFailure,
+         "deadlock: %u threads wait in the cluster's barrier at %s:%d, the others never come",
          cluster_arrived_, cluster_site_.file, cluster_site_.line);
   }
   fail(cudaErrorLaunchFailure, "deadlock: no thread can go on");
@@ -334,8 +342,8 @@ void Runner::fail(cudaError_t code, const char* format, ...) {
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
   char where[256];
-  snprintf(where, sizeof(where), "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): ", launch_.name, blockIdx.x,
-           blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+  snprintf(where, sizeof(where), "kernel %s, block (%u, %u, %u), thread (%u, %u, %u): ", launch_.name,
+           blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
   error = code;
   message = std::string(where) + text;
   // The host makes all fibers start anew; this one is left where it is.
@@ -351,8 +359,8 @@ int Runner::block_barrier(Site site, bool predicate, Vote vote) {
   if (block.arrived == 0) {
     block.site = site;
   } else if (!same(block.site, site)) {
-    fail(cudaErrorLaunchFailure, "divergent barriers: this thread is at %s:%d, %u others wait at %s:%d", site.file,
-         site.line, block.arrived, block.site.file, block.site.line);
+    fail(cudaErrorLaunchFailure, "divergent barriers: this thread is at %s:%d, %u others wait at %s:%d",
+         site.file, site.line, block.arrived, block.site.file, block.site.line);
   }
   if (predicate) ++block.true_votes;
   if (++block.arrived == block.threads.size()) {
@@ -385,7 +393,8 @@ void Runner::cluster_barrier(Site site) {
   for (auto& block : blocks_)
     threads += block->threads.size();
   if (live_ != threads) {
-    fail_early_return("the cluster's barrier", site, cluster_arrived_ + 1, static_cast<unsigned>(threads - live_));
+    fail_early_return("the cluster's barrier", site, cluster_arrived_ + 1,
+                      static_cast<unsigned>(threads - live_));
   }
   if (++cluster_arrived_ == threads) {
     cluster_arrived_ = 0;
@@ -411,7 +420,8 @@ uint32_t Runner::meet_warp(WarpOp op, Site site, uint32_t mask, uint64_t value, 
   const uint32_t bit = 1u << self.lane;
   if ((mask & bit) == 0) fail(cudaErrorLaunchFailure, "lane %d is not in its own mask %08x", self.lane, mask);
   if ((mask & ~warp.present) != 0)
-    fail(cudaErrorLaunchFailure, "mask %08x at %s:%d has lanes that do not exist", mask, site.file, site.line);
+    fail(cudaErrorLaunchFailure, "mask %08x at %s:%d has lanes that do not exist", mask, site.file,
+         site.line);
   if ((mask & warp.done) != 0) fail_early_return("an operation of their warp", site, 1, 1);
   warp.waiting |= bit;
   if ((warp.waiting & mask) != mask) {
@@ -481,15 +491,17 @@ const Range* find_accessible(const void* address, size_t size_bytes, bool is_sto
   const char* what = is_store ? "store" : "load";
   if (range.space == Space::kUnknown) {
     runner.fail(cudaErrorIllegalAddress, "%s of %zu bytes at %p: %s", what, size_bytes, address,
-                in_device_arena(address) ? "outside every live allocation"
-                                         : "memory of the host (or shared memory), which is not the device's");
+                in_device_arena(address)
+                    ? "outside every live allocation"
+                    : "memory of the host (or shared memory), which is not the device's");
   }
   if (first + size_bytes > range.end) {
     runner.fail(cudaErrorIllegalAddress, "%s of %zu bytes at %p: runs past the end of its allocation", what,
                 size_bytes, address);
   }
   if (range.space == Space::kDevice && range.device != runner.launch().device) {
-    runner.fail(cudaErrorIllegalAddress, "%s of %zu bytes at %p: memory of another device", what, size_bytes, address);
+    runner.fail(cudaErrorIllegalAddress, "%s of %zu bytes at %p: memory of another device", what, size_bytes,
+                address);
   }
   Range& slot = t_ranges->range[t_ranges->oldest++ % 4];
   slot = range;
@@ -531,7 +543,8 @@ cudaError_t run_launch(const Launch& launch, std::string* message) {
 
   std::vector<uint3> indices(cluster_blocks);
   for (const uint64_t cluster : choose_clusters(clusters)) {
-    const uint64_t x = cluster % clusters_x, y = cluster / clusters_x % clusters_y, z = cluster / clusters_x / clusters_y;
+    const uint64_t x = cluster % clusters_x, y = cluster / clusters_x % clusters_y,
+                   z = cluster / clusters_x / clusters_y;
     for (unsigned b = 0; b < cluster_blocks; ++b) {
       const dim3& shape = launch.cluster;
       indices[b] = {static_cast<unsigned>(x * shape.x + b % shape.x),
@@ -563,8 +576,12 @@ bool set_schedule(const char* schedule) {
   return true;
 }
 
-void set_sample(unsigned blocks) { g_sample = blocks; }
-void set_counting(bool on) { g_counting = on; }
+void set_sample(unsigned blocks) {
+  g_sample = blocks;
+}
+void set_counting(bool on) {
+  g_counting = on;
+}
 
 // ---- called by kernels -----------------------------------------------------------------------------------------
 
@@ -595,18 +612,29 @@ uint64_t warp_shuffle(Site site, unsigned mask, uint64_t value, int source_lane)
   return self.value;
 }
 
-int lane() { return runner_or_die("a lane").running().lane; }
+int lane() {
+  return runner_or_die("a lane").running().lane;
+}
 
-void trap(cudaError_t error, const char* message) { runner_or_die(message).fail(error, "%s", message); }
+void trap(cudaError_t error, const char* message) {
+  runner_or_die(message).fail(error, "%s", message);
+}
 
-void cluster_barrier(Site site) { runner_or_die("cluster.sync").cluster_barrier(site); }
-unsigned cluster_rank() { return runner_or_die("cluster.block_rank").running().block->rank; }
-unsigned cluster_size() { return static_cast<unsigned>(runner_or_die("cluster.num_blocks").blocks().size()); }
+void cluster_barrier(Site site) {
+  runner_or_die("cluster.sync").cluster_barrier(site);
+}
+unsigned cluster_rank() {
+  return runner_or_die("cluster.block_rank").running().block->rank;
+}
+unsigned cluster_size() {
+  return static_cast<unsigned>(runner_or_die("cluster.num_blocks").blocks().size());
+}
 
 void* cluster_map(void* address, unsigned rank) {
   Runner& runner = runner_or_die("cluster.map_shared_rank");
   const ptrdiff_t offset = static_cast<unsigned char*>(address) - runner.running().block->shared;
-  if (offset < 0 || static_cast<size_t>(offset) > runner.launch().shared_bytes || rank >= runner.blocks().size())
+  if (offset < 0 || static_cast<size_t>(offset) > runner.launch().shared_bytes ||
+      rank >= runner.blocks().size())
     runner.fail(cudaErrorInvalidAddressSpace, "map_shared_rank of %p for rank %u", address, rank);
   return runner.blocks()[rank]->shared + offset;
 }
@@ -615,7 +643,8 @@ void* writable(void* address, size_t size_bytes) {
   Runner& runner = runner_or_die("an atomic");
   for (auto& block : runner.blocks()) {
     unsigned char* byte = static_cast<unsigned char*>(address);
-    if (byte >= block->shared && byte + size_bytes <= block->shared + runner.launch().shared_bytes) return address;
+    if (byte >= block->shared && byte + size_bytes <= block->shared + runner.launch().shared_bytes)
+      return address;
   }
   return bn_simt_access(address, size_bytes, true);
 }

@@ -11,7 +11,9 @@ namespace {
 
 constexpr uintptr_t kSectorBytes = 32;
 
-bool same(const dim3& a, const dim3& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+bool same(const dim3& a, const dim3& b) {
+  return a.x == b.x && a.y == b.y && a.z == b.z;
+}
 
 // A deque: entries keep their addresses.
 std::deque<KernelCounts>& entries() {
@@ -20,8 +22,9 @@ std::deque<KernelCounts>& entries() {
 }
 
 void write_traffic(std::ostream& out, const char* name, const KernelCounts::Traffic& traffic) {
-  out << ", \"" << name << "\": {\"accesses\": " << traffic.accesses << ", \"useful_bytes\": " << traffic.useful_bytes
-      << ", \"moved_bytes\": " << traffic.moved_bytes << "}";
+  out << ", \"" << name << "\": {\"accesses\": " << traffic.accesses
+      << ", \"useful_bytes\": " << traffic.useful_bytes << ", \"moved_bytes\": " << traffic.moved_bytes
+      << "}";
 }
 
 void write_dim(std::ostream& out, const char* name, const dim3& dim) {
@@ -100,7 +103,8 @@ std::string report_json() {
     write_dim(out, "block", entry.block);
     out << ", \"shared_bytes\": " << entry.shared_bytes << ", \"launches\": " << entry.launches
         << ", \"blocks\": " << entry.blocks << ", \"blocks_run\": " << entry.blocks_run
-        << ", \"block_barriers\": " << entry.block_barriers << ", \"warp_operations\": " << entry.warp_operations;
+        << ", \"block_barriers\": " << entry.block_barriers
+        << ", \"warp_operations\": " << entry.warp_operations;
     write_traffic(out, "load", entry.load);
     write_traffic(out, "store", entry.store);
     out << "}";
@@ -110,6 +114,8 @@ std::string report_json() {
   return out.str();
 }
 
-void reset_report() { entries().clear(); }
+void reset_report() {
+  entries().clear();
+}
 
 }  // namespace bn_simt

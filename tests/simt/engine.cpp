@@ -97,7 +97,8 @@ Engine& engine() {
     }
     if (const char* schedule = getenv("BNAPI_SIMT_SCHEDULE")) {
       if (!set_schedule(schedule)) {
-        fprintf(stderr, "bn_simt: BNAPI_SIMT_SCHEDULE=%s: order, reversed and random:SEED are known\n", schedule);
+        fprintf(stderr, "bn_simt: BNAPI_SIMT_SCHEDULE=%s: order, reversed and random:SEED are known\n",
+                schedule);
         abort();
       }
     }
@@ -110,7 +111,9 @@ Engine& engine() {
   return instance;
 }
 
-int current_device() { return t_device; }
+int current_device() {
+  return t_device;
+}
 
 uint64_t thread_number() {
   static std::atomic<uint64_t> count{0};
@@ -226,7 +229,8 @@ cudaError_t check_not_capturing() {
   if (t_capture_mode == cudaStreamCaptureModeRelaxed) return cudaSuccess;
   for (const auto& capture : engine().captures) {
     const bool own = capture->thread == thread_number() && capture->mode != cudaStreamCaptureModeRelaxed;
-    const bool others = capture->mode == cudaStreamCaptureModeGlobal && t_capture_mode == cudaStreamCaptureModeGlobal;
+    const bool others =
+        capture->mode == cudaStreamCaptureModeGlobal && t_capture_mode == cudaStreamCaptureModeGlobal;
     if (!own && !others) continue;
     capture->invalid = true;
     return refuse(cudaErrorStreamCaptureUnsupported, "this call is not allowed while a stream is captured");
@@ -256,7 +260,9 @@ cudaError_t cudaGetLastError(void) {
   return error;
 }
 
-cudaError_t cudaPeekAtLastError(void) { return t_last_error; }
+cudaError_t cudaPeekAtLastError(void) {
+  return t_last_error;
+}
 
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {

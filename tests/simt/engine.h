@@ -47,8 +47,8 @@ struct CUstream_st {
 struct CUevent_st {
   int device = 0;
   unsigned flags = 0;
-  bn_simt::OpPtr op;                           // the latest mark; null if never recorded
-  std::shared_ptr<bn_simt::Capture> capture;   // recorded in a capturing stream
+  bn_simt::OpPtr op;                          // the latest mark; null if never recorded
+  std::shared_ptr<bn_simt::Capture> capture;  // recorded in a capturing stream
   std::vector<size_t> capture_nodes;
 };
 
@@ -76,7 +76,7 @@ struct Capture {
 };
 
 struct Device {
-  CUstream_st legacy;           // the null stream
+  CUstream_st legacy;  // the null stream
   cudaError_t sticky = cudaSuccess;
 };
 

@@ -79,7 +79,8 @@ Fiber::Fiber(size_t number, void (*entry)()) : entry_(entry) {
   // A page without access below every stack. Stacks start at different offsets in a page and in the larger caches'
   // sets; if not, the hot part of a thousand stacks would share a few cache lines.
   const size_t bytes = kStackBytes + 3 * kPage;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || mprotect(memory, kPage, PROT_NONE) != 0) {
     fputs("bn_simt: no memory for a fiber's stack\n", stderr);
     abort();

@@ -50,7 +50,8 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCaptureMode mo
   return api([=](Lock&) {
     cudaStream_t stream = find_stream(handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-    if (stream->is_legacy) return refuse(cudaErrorStreamCaptureUnsupported, "the null stream cannot be captured");
+    if (stream->is_legacy)
+      return refuse(cudaErrorStreamCaptureUnsupported, "the null stream cannot be captured");
     if (stream->capture) return refuse(cudaErrorInvalidValue, "the stream is being captured already");
     stream->capture = std::make_shared<Capture>();
     stream->capture->mode = mode;
@@ -86,9 +87,9 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t handle, cudaStreamCaptureStatus* 
   return api([=](Lock&) {
     cudaStream_t stream = find_stream(handle);
     if (stream == nullptr || status == nullptr) return cudaErrorInvalidResourceHandle;
-    *status = !stream->capture             ? cudaStreamCaptureStatusNone
+    *status = !stream->capture           ? cudaStreamCaptureStatusNone
               : stream->capture->invalid ? cudaStreamCaptureStatusInvalidated
-                                           : cudaStreamCaptureStatusActive;
+                                         : cudaStreamCaptureStatusActive;
     return cudaSuccess;
   });
 }

@@ -44,13 +44,13 @@ cudaError_t check_shape(const Launch& launch, const KernelLimits& limits) {
   const dim3& b = launch.block;
   const dim3& c = launch.cluster;
   if (g.x == 0 || g.y == 0 || g.z == 0 || g.x > kMaxGridX || g.y > kMaxGridYZ || g.z > kMaxGridYZ) {
-    return refuse(cudaErrorInvalidConfiguration, "kernel %s: a grid of %u x %u x %u blocks", launch.name, g.x, g.y,
-                  g.z);
+    return refuse(cudaErrorInvalidConfiguration, "kernel %s: a grid of %u x %u x %u blocks", launch.name, g.x,
+                  g.y, g.z);
   }
   if (b.x == 0 || b.y == 0 || b.z == 0 || b.x > kMaxThreads || b.y > kMaxThreads || b.z > kMaxBlockZ ||
       uint64_t{b.x} * b.y * b.z > kMaxThreads) {
-    return refuse(cudaErrorInvalidConfiguration, "kernel %s: a block of %u x %u x %u threads", launch.name, b.x, b.y,
-                  b.z);
+    return refuse(cudaErrorInvalidConfiguration, "kernel %s: a block of %u x %u x %u threads", launch.name,
+                  b.x, b.y, b.z);
   }
   if (launch.shared_bytes > limits.dynamic_shared_bytes) {
     return refuse(cudaErrorInvalidValue, "kernel %s: %zu bytes of shared memory, %zu allowed", launch.name,
@@ -58,8 +58,9 @@ cudaError_t check_shape(const Launch& launch, const KernelLimits& limits) {
   }
   const uint64_t cluster = uint64_t{c.x} * c.y * c.z;
   if (cluster == 0 || cluster > limits.cluster || g.x % c.x != 0 || g.y % c.y != 0 || g.z % c.z != 0) {
-    return refuse(cudaErrorInvalidConfiguration, "kernel %s: clusters of %u x %u x %u in a grid of %u x %u x %u",
-                  launch.name, c.x, c.y, c.z, g.x, g.y, g.z);
+    return refuse(cudaErrorInvalidConfiguration,
+                  "kernel %s: clusters of %u x %u x %u in a grid of %u x %u x %u", launch.name, c.x, c.y, c.z,
+                  g.x, g.y, g.z);
   }
   return cudaSuccess;
 }
@@ -201,7 +202,9 @@ cudaError_t attribute_of(cudaDeviceAttr attribute, const cudaDeviceProp& p, int*
   return cudaSuccess;
 }
 
-bool is_device(int device) { return device >= 0 && device < static_cast<int>(engine().devices.size()); }
+bool is_device(int device) {
+  return device >= 0 && device < static_cast<int>(engine().devices.size());
+}
 
 }  // namespace
 }  // namespace bn_simt
@@ -214,8 +217,9 @@ cudaError_t bn_simt_launch(const cudaLaunchConfig_t* config, const char* name, c
     cudaStream_t stream = find_stream(config->stream);
     if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "kernel %s: not a stream", name);
     if (stream->device != current_device()) {
-      return refuse(cudaErrorInvalidResourceHandle, "kernel %s: the stream is of device %d, the current device is %d",
-                    name, stream->device, current_device());
+      return refuse(cudaErrorInvalidResourceHandle,
+                    "kernel %s: the stream is of device %d, the current device is %d", name, stream->device,
+                    current_device());
     }
     Launch launch;
     launch.name = name;
@@ -227,7 +231,8 @@ cudaError_t bn_simt_launch(const cudaLaunchConfig_t* config, const char* name, c
     for (unsigned i = 0; i < config->numAttrs; ++i) {
       const cudaLaunchAttribute& attribute = config->attrs[i];
       if (attribute.id != cudaLaunchAttributeClusterDimension) continue;
-      launch.cluster = dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
+      launch.cluster =
+          dim3(attribute.val.clusterDim.x, attribute.val.clusterDim.y, attribute.val.clusterDim.z);
     }
     if (const cudaError_t error = check_shape(launch, limits_of(kernel, launch.device))) return error;
     return enqueue(stream, [launch] { return run(launch); });
@@ -257,7 +262,8 @@ cudaError_t bn_simt_func_set_attribute(const void* kernel, cudaFuncAttribute att
 
 cudaError_t bn_simt_max_active_blocks(int* blocks, int threads, size_t dynamic_shared_bytes) {
   return api([=](Lock&) {
-    if (blocks == nullptr || threads <= 0 || threads > static_cast<int>(kMaxThreads)) return cudaErrorInvalidValue;
+    if (blocks == nullptr || threads <= 0 || threads > static_cast<int>(kMaxThreads))
+      return cudaErrorInvalidValue;
     const int warps = (threads + 31) / 32;
     const size_t shared = kSharedBytesPerMultiprocessor / (dynamic_shared_bytes + kSharedBytesReserved);
     int most = kMaxBlocksPerMultiprocessor;

@@ -22,7 +22,8 @@ struct sigaction g_segv_before;
 void on_segv(int, siginfo_t* info, void*) {
   if (in_device_arena(info->si_addr)) {
     static const char kText[] =
-        "bn_simt: device memory was read or written directly: by the host, or by a kernel without load/store wrappers\n";
+        "bn_simt: device memory was read or written directly: by the host, or by a kernel without load/store "
+        "wrappers\n";
     const ssize_t written = write(STDERR_FILENO, kText, sizeof(kText) - 1);
     static_cast<void>(written);
   }
@@ -124,7 +125,8 @@ bool release(Space space, void* memory) {
 bool register_host(void* memory, size_t size_bytes, int device) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
   const auto after = ranges().lower_bound(begin);
-  if (find(begin) != ranges().end() || (after != ranges().end() && after->first < begin + size_bytes)) return false;
+  if (find(begin) != ranges().end() || (after != ranges().end() && after->first < begin + size_bytes))
+    return false;
   ranges()[begin] = Range{begin, begin + size_bytes, 0, Space::kHost, device, true};
   return true;
 }
@@ -141,7 +143,9 @@ Range find_range(const void* address) {
   return found == ranges().end() ? Range() : found->second;
 }
 
-bool in_device_arena(const void* address) { return arena().contains(reinterpret_cast<uintptr_t>(address)); }
+bool in_device_arena(const void* address) {
+  return arena().contains(reinterpret_cast<uintptr_t>(address));
+}
 
 size_t device_bytes_in_use(int device) {
   size_t sum = 0;

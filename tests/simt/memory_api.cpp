@@ -7,7 +7,9 @@
 namespace bn_simt {
 namespace {
 
-bool is_device(const Range& range) { return range.space == Space::kDevice; }
+bool is_device(const Range& range) {
+  return range.space == Space::kDevice;
+}
 
 bool contains(const Range& range, const void* address, size_t size_bytes) {
   const uintptr_t first = reinterpret_cast<uintptr_t>(address);
@@ -15,7 +17,8 @@ bool contains(const Range& range, const void* address, size_t size_bytes) {
 }
 
 unsigned char* bytes_at(const void* address) {
-  return reinterpret_cast<unsigned char*>(reinterpret_cast<uintptr_t>(address) + find_range(address).to_bytes);
+  return reinterpret_cast<unsigned char*>(reinterpret_cast<uintptr_t>(address) +
+                                          find_range(address).to_bytes);
 }
 
 cudaError_t check_copy(void* dst, const void* src, size_t size_bytes, cudaMemcpyKind kind) {
@@ -39,11 +42,12 @@ cudaError_t check_copy(void* dst, const void* src, size_t size_bytes, cudaMemcpy
   for (const Side& side : sides) {
     if (side.address == nullptr) return refuse(cudaErrorInvalidValue, "copy: the %s is null", side.name);
     if (side.range.space == Space::kUnknown && in_device_arena(side.address)) {
-      return refuse(cudaErrorInvalidValue, "copy: the %s %p is outside every live allocation of a device", side.name,
-                    side.address);
+      return refuse(cudaErrorInvalidValue, "copy: the %s %p is outside every live allocation of a device",
+                    side.name, side.address);
     }
     if (!any && side.device_wanted && !is_device(side.range))
-      return refuse(cudaErrorInvalidValue, "copy: the %s %p is not memory of a device", side.name, side.address);
+      return refuse(cudaErrorInvalidValue, "copy: the %s %p is not memory of a device", side.name,
+                    side.address);
     if (!any && side.host_wanted && is_device(side.range))
       return refuse(cudaErrorInvalidValue, "copy: the %s %p is memory of a device", side.name, side.address);
     if (side.range.space != Space::kUnknown && !contains(side.range, side.address, size_bytes)) {
@@ -74,8 +78,8 @@ cudaError_t enqueue_copy(Lock& lock, cudaStream_t handle, void* dst, const void*
   const bool pageable_target = find_range(dst).space == Space::kUnknown;
   if (pageable_source && !stream->capture) {
     // Ordinary memory is copied aside before the call returns.
-    auto aside = std::make_shared<std::vector<unsigned char>>(static_cast<const unsigned char*>(src),
-                                                              static_cast<const unsigned char*>(src) + size_bytes);
+    auto aside = std::make_shared<std::vector<unsigned char>>(
+        static_cast<const unsigned char*>(src), static_cast<const unsigned char*>(src) + size_bytes);
     enqueue(stream, [=] { return copy_now(dst, aside->data(), size_bytes); });
   } else {
     enqueue(stream, [=] { return copy_now(dst, src, size_bytes); });
@@ -93,7 +97,8 @@ cudaError_t enqueue_set(cudaStream_t handle, void* memory, int value, size_t siz
   if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "not a stream");
   if (size_bytes == 0) return cudaSuccess;
   const Range range = find_range(memory);
-  if (range.space == Space::kUnknown) return refuse(cudaErrorInvalidValue, "set: %p is not memory of a device", memory);
+  if (range.space == Space::kUnknown)
+    return refuse(cudaErrorInvalidValue, "set: %p is not memory of a device", memory);
   if (!contains(range, memory, size_bytes))
     return refuse(cudaErrorInvalidValue, "set: %zu bytes at %p run past the end", size_bytes, memory);
   return enqueue(stream, [=] {
@@ -142,7 +147,9 @@ cudaError_t cudaMallocHost(void** memory, size_t size_bytes) {
   return api([=](Lock&) { return allocate_checked(Space::kHost, memory, size_bytes); });
 }
 
-cudaError_t cudaHostAlloc(void** memory, size_t size_bytes, unsigned int) { return cudaMallocHost(memory, size_bytes); }
+cudaError_t cudaHostAlloc(void** memory, size_t size_bytes, unsigned int) {
+  return cudaMallocHost(memory, size_bytes);
+}
 
 cudaError_t cudaFreeHost(void* memory) {
   return api([=](Lock& lock) { return release_checked(lock, Space::kHost, memory); });
@@ -163,15 +170,18 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t handle) {
     cudaStream_t stream = find_stream(handle);
     if (stream == nullptr) return refuse(cudaErrorInvalidResourceHandle, "not a stream");
     if (const cudaError_t error = check_not_captured(stream)) return error;
-    if (!is_device(find_range(memory))) return refuse(cudaErrorInvalidValue, "free: %p was not allocated", memory);
-    return enqueue(stream, [=] { return release(Space::kDevice, memory) ? cudaSuccess : cudaErrorInvalidValue; });
+    if (!is_device(find_range(memory)))
+      return refuse(cudaErrorInvalidValue, "free: %p was not allocated", memory);
+    return enqueue(stream,
+                   [=] { return release(Space::kDevice, memory) ? cudaSuccess : cudaErrorInvalidValue; });
   });
 }
 
 cudaError_t cudaHostRegister(void* memory, size_t size_bytes, unsigned int) {
   return api([=](Lock&) {
     if (memory == nullptr || size_bytes == 0 || in_device_arena(memory)) return cudaErrorInvalidValue;
-    return register_host(memory, size_bytes, current_device()) ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+    return register_host(memory, size_bytes, current_device()) ? cudaSuccess
+                                                               : cudaErrorHostMemoryAlreadyRegistered;
   });
 }
 
@@ -215,7 +225,8 @@ cudaError_t cudaMemcpy(void* dst, const void* src, size_t size_bytes, cudaMemcpy
   return api([=](Lock& lock) { return enqueue_copy(lock, nullptr, dst, src, size_bytes, kind, true); });
 }
 
-cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t size_bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t size_bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
   return api([=](Lock& lock) { return enqueue_copy(lock, stream, dst, src, size_bytes, kind, false); });
 }
 

@@ -7,10 +7,16 @@
 namespace bn_simt {
 namespace {
 
-cudaError_t no_such_stream() { return refuse(cudaErrorInvalidResourceHandle, "not a stream"); }
-cudaError_t no_such_event() { return refuse(cudaErrorInvalidResourceHandle, "not an event"); }
+cudaError_t no_such_stream() {
+  return refuse(cudaErrorInvalidResourceHandle, "not a stream");
+}
+cudaError_t no_such_event() {
+  return refuse(cudaErrorInvalidResourceHandle, "not an event");
+}
 
-bool is_event(cudaEvent_t event) { return engine().events.count(event) != 0; }
+bool is_event(cudaEvent_t event) {
+  return engine().events.count(event) != 0;
+}
 
 cudaError_t check_not_captured(cudaEvent_t event) {
   if (!event->capture) return cudaSuccess;
@@ -22,7 +28,8 @@ cudaError_t check_not_captured(cudaEvent_t event) {
 cudaError_t wait_captured(cudaStream_t stream, cudaEvent_t event) {
   if (!event->capture) {
     stream->capture->invalid = true;
-    return refuse(cudaErrorStreamCaptureIsolation, "a captured stream waits for an event from outside the capture");
+    return refuse(cudaErrorStreamCaptureIsolation,
+                  "a captured stream waits for an event from outside the capture");
   }
   if (stream->capture && stream->capture != event->capture) {
     return refuse(cudaErrorStreamCaptureIsolation, "two captures cannot wait for each other");
@@ -59,7 +66,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) 
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
 
 // As in CUDA, the call does not wait: what is in the stream still runs.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
@@ -154,7 +163,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
   });
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return api([=](Lock&) {
@@ -209,7 +220,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
   return api([=](Lock&) {
     if (!is_event(start) || !is_event(end)) return no_such_event();
     if (milliseconds == nullptr) return cudaErrorInvalidValue;
-    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 || start->op == nullptr || end->op == nullptr)
+    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 || start->op == nullptr ||
+        end->op == nullptr)
       return refuse(cudaErrorInvalidResourceHandle, "an event was never recorded, or made without timing");
     if (!start->op->done || !end->op->done) return cudaErrorNotReady;
     *milliseconds = std::chrono::duration<float, std::milli>(end->op->time - start->op->time).count();

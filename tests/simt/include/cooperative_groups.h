@@ -17,7 +17,9 @@ namespace cooperative_groups {
 
 class cluster_group {
  public:
-  static void sync(bn_simt::Site site = {__builtin_FILE(), __builtin_LINE()}) { bn_simt::cluster_barrier(site); }
+  static void sync(bn_simt::Site site = {__builtin_FILE(), __builtin_LINE()}) {
+    bn_simt::cluster_barrier(site);
+  }
   static unsigned block_rank() { return bn_simt::cluster_rank(); }
   static unsigned num_blocks() { return bn_simt::cluster_size(); }
   template <class T>
@@ -26,6 +28,8 @@ class cluster_group {
   }
 };
 
-inline cluster_group this_cluster() { return {}; }
+inline cluster_group this_cluster() {
+  return {};
+}
 
 }  // namespace cooperative_groups

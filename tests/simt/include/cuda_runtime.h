@@ -56,7 +56,9 @@ BN_SIMT_API void* writable(void* address, size_t size_bytes);  // for atomics: g
 
 #define BN_SIMT_HERE bn_simt::Site site = {__builtin_FILE(), __builtin_LINE()}
 
-inline void __syncthreads(BN_SIMT_HERE) { bn_simt::block_barrier(site, 0, bn_simt::Vote::kAny); }
+inline void __syncthreads(BN_SIMT_HERE) {
+  bn_simt::block_barrier(site, 0, bn_simt::Vote::kAny);
+}
 inline int __syncthreads_or(int predicate, BN_SIMT_HERE) {
   return bn_simt::block_barrier(site, predicate, bn_simt::Vote::kAny);
 }
@@ -66,7 +68,9 @@ inline int __syncthreads_and(int predicate, BN_SIMT_HERE) {
 inline int __syncthreads_count(int predicate, BN_SIMT_HERE) {
   return bn_simt::block_barrier(site, predicate, bn_simt::Vote::kCount);
 }
-inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, BN_SIMT_HERE) { bn_simt::warp_barrier(site, mask); }
+inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, BN_SIMT_HERE) {
+  bn_simt::warp_barrier(site, mask);
+}
 inline unsigned __ballot_sync(unsigned mask, int predicate, BN_SIMT_HERE) {
   return bn_simt::warp_vote(site, mask, predicate != 0, bn_simt::Vote::kBallot);
 }
@@ -81,7 +85,8 @@ namespace bn_simt {
 
 template <class T>
 inline T shuffle(Site site, unsigned mask, T value, int source_lane) {
-  static_assert(std::is_arithmetic<T>::value && (sizeof(T) == 4 || sizeof(T) == 8), "shuffles move 4 or 8 bytes");
+  static_assert(std::is_arithmetic<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
+                "shuffles move 4 or 8 bytes");
   uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   bits = warp_shuffle(site, mask, bits, source_lane);
@@ -90,7 +95,9 @@ inline T shuffle(Site site, unsigned mask, T value, int source_lane) {
 }
 
 // The source lane of each kind of shuffle inside its segment of `width` lanes.
-inline int segment(int width) { return lane() & ~(width - 1); }
+inline int segment(int width) {
+  return lane() & ~(width - 1);
+}
 
 }  // namespace bn_simt
 
@@ -101,7 +108,8 @@ inline T __shfl_sync(unsigned mask, T value, int source, int width = 32, BN_SIMT
 template <class T>
 inline T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, BN_SIMT_HERE) {
   const int source = bn_simt::lane() + static_cast<int>(delta);
-  return bn_simt::shuffle(site, mask, value, source < bn_simt::segment(width) + width ? source : bn_simt::lane());
+  return bn_simt::shuffle(site, mask, value,
+                          source < bn_simt::segment(width) + width ? source : bn_simt::lane());
 }
 template <class T>
 inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, BN_SIMT_HERE) {
@@ -111,7 +119,8 @@ inline T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, 
 template <class T>
 inline T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, BN_SIMT_HERE) {
   const int source = bn_simt::lane() ^ lane_mask;
-  return bn_simt::shuffle(site, mask, value, source < bn_simt::segment(width) + width ? source : bn_simt::lane());
+  return bn_simt::shuffle(site, mask, value,
+                          source < bn_simt::segment(width) + width ? source : bn_simt::lane());
 }
 
 #undef BN_SIMT_HERE
@@ -121,7 +130,9 @@ inline void __threadfence() {}
 inline void __threadfence_block() {}
 inline void __threadfence_system() {}
 inline void __nanosleep(unsigned) {}
-inline void __trap() { bn_simt::trap(cudaErrorLaunchFailure, "__trap"); }
+inline void __trap() {
+  bn_simt::trap(cudaErrorLaunchFailure, "__trap");
+}
 
 // ---- atomics on integers -------------------------------------------------------------------------------------
 
@@ -176,19 +187,45 @@ inline unsigned atomicInc(unsigned* address, unsigned limit) {
 
 // ---- arithmetic -----------------------------------------------------------------------------------------------
 
-inline float __fadd_rn(float a, float b) { return a + b; }
-inline float __fsub_rn(float a, float b) { return a - b; }
-inline float __fmul_rn(float a, float b) { return a * b; }
-inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
-inline double __dadd_rn(double a, double b) { return a + b; }
-inline double __dsub_rn(double a, double b) { return a - b; }
-inline double __dmul_rn(double a, double b) { return a * b; }
-inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
-inline double __ddiv_rn(double a, double b) { return a / b; }
-inline double __dsqrt_rn(double a) { return std::sqrt(a); }
-inline int __popc(unsigned x) { return __builtin_popcount(x); }
-inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
-inline int __ffs(int x) { return __builtin_ffs(x); }
+inline float __fadd_rn(float a, float b) {
+  return a + b;
+}
+inline float __fsub_rn(float a, float b) {
+  return a - b;
+}
+inline float __fmul_rn(float a, float b) {
+  return a * b;
+}
+inline float __fmaf_rn(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+inline double __dadd_rn(double a, double b) {
+  return a + b;
+}
+inline double __dsub_rn(double a, double b) {
+  return a - b;
+}
+inline double __dmul_rn(double a, double b) {
+  return a * b;
+}
+inline double __fma_rn(double a, double b, double c) {
+  return std::fma(a, b, c);
+}
+inline double __ddiv_rn(double a, double b) {
+  return a / b;
+}
+inline double __dsqrt_rn(double a) {
+  return std::sqrt(a);
+}
+inline int __popc(unsigned x) {
+  return __builtin_popcount(x);
+}
+inline int __clz(int x) {
+  return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
+}
+inline int __ffs(int x) {
+  return __builtin_ffs(x);
+}
 
 template <class T>
 inline T __ldg(const T* address) {

@@ -13,42 +13,43 @@
 #define BN_SIMT_API __attribute__((visibility("default")))
 
 // X(name, value, text)
-#define BN_SIMT_ERRORS(X)                                                                                      \
-  X(cudaSuccess, 0, "no error")                                                                                \
-  X(cudaErrorInvalidValue, 1, "invalid argument")                                                              \
-  X(cudaErrorMemoryAllocation, 2, "out of memory")                                                             \
-  X(cudaErrorInitializationError, 3, "initialization error")                                                   \
-  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                        \
-  X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                                  \
-  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")           \
-  X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                      \
-  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                             \
-  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                              \
-  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                     \
-  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")          \
-  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                     \
-  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                            \
-  X(cudaErrorNotReady, 600, "device not ready")                                                                \
-  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                                  \
-  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                             \
-  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                    \
-  X(cudaErrorAssert, 710, "device-side assert triggered")                                                      \
-  X(cudaErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped")  \
-  X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")        \
-  X(cudaErrorHardwareStackError, 714, "hardware stack error")                                                  \
-  X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                                \
-  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                     \
-  X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")               \
-  X(cudaErrorInvalidPc, 718, "invalid program counter")                                                        \
-  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                                 \
-  X(cudaErrorNotPermitted, 800, "operation not permitted")                                                     \
-  X(cudaErrorNotSupported, 801, "operation not supported")                                                     \
-  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                \
-  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")         \
-  X(cudaErrorStreamCaptureUnmatched, 903, "the capture was not initiated in this stream")                      \
-  X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                 \
-  X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")           \
-  X(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")    \
+#define BN_SIMT_ERRORS(X)                                                                                   \
+  X(cudaSuccess, 0, "no error")                                                                             \
+  X(cudaErrorInvalidValue, 1, "invalid argument")                                                           \
+  X(cudaErrorMemoryAllocation, 2, "out of memory")                                                          \
+  X(cudaErrorInitializationError, 3, "initialization error")                                                \
+  X(cudaErrorInvalidConfiguration, 9, "invalid configuration argument")                                     \
+  X(cudaErrorInvalidMemcpyDirection, 21, "invalid copy direction for memcpy")                               \
+  X(cudaErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")        \
+  X(cudaErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                   \
+  X(cudaErrorInvalidDeviceFunction, 98, "invalid device function")                                          \
+  X(cudaErrorNoDevice, 100, "no CUDA-capable device is detected")                                           \
+  X(cudaErrorInvalidDevice, 101, "invalid device ordinal")                                                  \
+  X(cudaErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")       \
+  X(cudaErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                  \
+  X(cudaErrorInvalidResourceHandle, 400, "invalid resource handle")                                         \
+  X(cudaErrorNotReady, 600, "device not ready")                                                             \
+  X(cudaErrorIllegalAddress, 700, "an illegal memory access was encountered")                               \
+  X(cudaErrorLaunchOutOfResources, 701, "too many resources requested for launch")                          \
+  X(cudaErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                 \
+  X(cudaErrorAssert, 710, "device-side assert triggered")                                                   \
+  X(cudaErrorHostMemoryAlreadyRegistered, 712,                                                              \
+    "part or all of the requested memory range is already mapped")                                          \
+  X(cudaErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")     \
+  X(cudaErrorHardwareStackError, 714, "hardware stack error")                                               \
+  X(cudaErrorIllegalInstruction, 715, "an illegal instruction was encountered")                             \
+  X(cudaErrorMisalignedAddress, 716, "misaligned address")                                                  \
+  X(cudaErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")            \
+  X(cudaErrorInvalidPc, 718, "invalid program counter")                                                     \
+  X(cudaErrorLaunchFailure, 719, "unspecified launch failure")                                              \
+  X(cudaErrorNotPermitted, 800, "operation not permitted")                                                  \
+  X(cudaErrorNotSupported, 801, "operation not supported")                                                  \
+  X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")             \
+  X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")      \
+  X(cudaErrorStreamCaptureUnmatched, 903, "the capture was not initiated in this stream")                   \
+  X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                              \
+  X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")        \
+  X(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream") \
   X(cudaErrorUnknown, 999, "unknown error")
 
 enum cudaError {
@@ -91,9 +92,24 @@ typedef void (*cudaHostFn_t)(void* user_data);
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(uintptr_t{2}))
 
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
-enum { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaEventInterprocess = 4 };
-enum { cudaEventRecordDefault = 0, cudaEventRecordExternal = 1, cudaEventWaitDefault = 0, cudaEventWaitExternal = 1 };
-enum { cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4 };
+enum {
+  cudaEventDefault = 0,
+  cudaEventBlockingSync = 1,
+  cudaEventDisableTiming = 2,
+  cudaEventInterprocess = 4
+};
+enum {
+  cudaEventRecordDefault = 0,
+  cudaEventRecordExternal = 1,
+  cudaEventWaitDefault = 0,
+  cudaEventWaitExternal = 1
+};
+enum {
+  cudaHostAllocDefault = 0,
+  cudaHostAllocPortable = 1,
+  cudaHostAllocMapped = 2,
+  cudaHostAllocWriteCombined = 4
+};
 enum { cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2 };
 
 enum cudaStreamCaptureMode {
@@ -265,7 +281,8 @@ BN_SIMT_API cudaError_t cudaMemcpy(void* dst, const void* src, size_t size_bytes
 BN_SIMT_API cudaError_t cudaMemcpyAsync(void* dst, const void* src, size_t size_bytes, cudaMemcpyKind kind,
                                         cudaStream_t stream = nullptr);
 BN_SIMT_API cudaError_t cudaMemset(void* memory, int value, size_t size_bytes);
-BN_SIMT_API cudaError_t cudaMemsetAsync(void* memory, int value, size_t size_bytes, cudaStream_t stream = nullptr);
+BN_SIMT_API cudaError_t cudaMemsetAsync(void* memory, int value, size_t size_bytes,
+                                        cudaStream_t stream = nullptr);
 
 // Streams.
 BN_SIMT_API cudaError_t cudaStreamCreate(cudaStream_t* stream);
@@ -294,13 +311,15 @@ BN_SIMT_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* g
 BN_SIMT_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
 BN_SIMT_API cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode);
 BN_SIMT_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
-BN_SIMT_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph, unsigned long long flags = 0);
+BN_SIMT_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                             unsigned long long flags = 0);
 BN_SIMT_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 BN_SIMT_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 BN_SIMT_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
 // Kernels. Launches go through bn_simt_launch (bn_simt.h).
-BN_SIMT_API cudaError_t bn_simt_func_set_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
+BN_SIMT_API cudaError_t bn_simt_func_set_attribute(const void* kernel, cudaFuncAttribute attribute,
+                                                   int value);
 BN_SIMT_API cudaError_t bn_simt_max_active_blocks(int* blocks, int threads, size_t dynamic_shared_bytes);
 }
 
