@@ -21,7 +21,8 @@ nehalem() {
   echo "instruction set in use on a Nehalem: $isa"
   [ "$isa" = baseline ] && $cpu -m pytest -q -p no:xdist -p no:cacheprovider tests/python \
     --ignore-glob='*test_headers.py' --ignore-glob='*test_install.py' --ignore-glob='*test_prerequisites.py' \
-    --ignore-glob='*test_symbols.py' --ignore-glob='*test_isa_leak.py'
+    --ignore-glob='*test_symbols.py' --ignore-glob='*test_isa_leak.py' \
+    --ignore-glob='*test_ascend_headers.py' --ignore-glob='*test_ascend_programs.py'
 }
 
 aarch64() {
