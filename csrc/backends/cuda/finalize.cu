@@ -1,0 +1,77 @@
+// The finalize stage: merges a channel's parts, then applies the operator's formula (math/finalize.h).
+#include "math/finalize.h"
+
+#include "backends/cuda/kernels.h"
+#include "backends/cuda/reductions.h"
+
+namespace bn::cuda {
+namespace {
+
+struct FinalizeArgs {
+  const void* parts;
+  MapChannel* channels;
+  int32_t splits;
+  int32_t lanes;
+};
+
+// The parts are merged by lane, then the lanes: the order depends on their number alone.
+template <class Part>
+__device__ Part merge_parts(const Program& p, const FinalizeArgs& args, int64_t channel, int lane) {
+  Part part{};
+  if (channel < p.channels) {
+    const Part* parts = static_cast<const Part*>(args.parts) + channel;
+#pragma unroll 4
+    for (int split = lane; split < args.splits; split += args.lanes)
+      part = merge(part, load_part(parts + split * p.channels));
+  }
+  return fold_group(part, args.lanes, reinterpret_cast<Part*>(dynamic_shared()));
+}
+
+__global__ void __launch_bounds__(kBlock)
+    finalize_channels(const __grid_constant__ Program p, const __grid_constant__ FinalizeArgs args) {
+  const int lane = threadIdx.x & (args.lanes - 1);
+  const int64_t channel = int64_t{blockIdx.x} * (kBlock / args.lanes) + threadIdx.x / args.lanes;
+  Totals totals;
+  switch (p.reduce) {
+    case Reduce::kMoments:
+      totals.moments = merge_parts<Moments>(p, args, channel, lane);
+      break;
+    case Reduce::kSums:
+      totals.sums = merge_parts<RawSums<double>>(p, args, channel, lane);
+      break;
+    case Reduce::kDyDotXmu:
+      totals.dy_dot_xmu = merge_parts<DyDotXmu<double>>(p, args, channel, lane);
+      break;
+    case Reduce::kNone:
+      break;
+  }
+  double count = 0;
+  if (p.finalize == Finalize::kElemtBackward) {
+    double* shared = reinterpret_cast<double*>(dynamic_shared());
+    if (threadIdx.x == 0) *shared = counter_total(p.counts);
+    __syncthreads();
+    count = *shared;
+  }
+  if (channel >= p.channels || lane != 0) return;
+  const ChannelCoefficients exact = finalize(p, channel, totals, count);
+  if (args.channels == nullptr) return;
+  MapChannel mapped;
+  mapped.exact = exact;
+  mapped.narrow = coefficients_f32(exact);
+  mapped.in_double = fits_f32(exact) ? 0 : 1;
+  mapped.unused = 0;
+  store_part(args.channels + channel, mapped);
+}
+
+}  // namespace
+
+void launch_finalize(const Program& p, int splits, int lanes, const void* parts, MapChannel* channels,
+                     cudaStream_t stream) {
+  const int64_t per_block = kBlock / lanes;
+  LaunchShape shape;
+  shape.blocks = static_cast<unsigned>((p.channels + per_block - 1) / per_block);
+  shape.shared_bytes = sizeof(Moments) * (kBlock / kWarp);
+  launch("finalize", finalize_channels, shape, stream, p, FinalizeArgs{parts, channels, splits, lanes});
+}
+
+}  // namespace bn::cuda

@@ -1,0 +1,7 @@
+#include "backends/cuda/reduce.cuh"
+
+namespace bn::cuda {
+
+template void launch_reduce<AnyElement>(const Program&, const Geometry&, void*, cudaStream_t);
+
+}  // namespace bn::cuda
