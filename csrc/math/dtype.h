@@ -8,6 +8,14 @@
 
 #include "math/inline.h"
 
+// Kernels on the emulated GPU of the tests have every access to memory checked (backends/cuda/device.h).
+#if defined(BN_READABLE)
+#define BN_DTYPE_SEES_HOOKS
+#else
+#define BN_READABLE(address, size_bytes) (address)
+#define BN_WRITABLE(address, size_bytes) (address)
+#endif
+
 namespace bn {
 
 // Values are those of bnapiDataType.
@@ -143,6 +151,7 @@ BN_INLINE BFloat16 narrow<BFloat16>(double x) {
 // ---- loads and stores by run-time type: for per-channel values, where speed does not matter ------------------
 
 BN_INLINE double load_as_double(const void* address, DType dtype) {
+  address = BN_READABLE(address, static_cast<size_t>(dtype_size(dtype)));
   switch (dtype) {
     case DType::kFloat64:
       return *static_cast<const double*>(address);
@@ -165,6 +174,7 @@ BN_INLINE double load_as_double(const void* address, DType dtype) {
 
 // Stores a floating-point value with one rounding. (Integers are stored by math/quantize.h.)
 BN_INLINE void store_from_double(void* address, DType dtype, double value) {
+  address = BN_WRITABLE(address, static_cast<size_t>(dtype_size(dtype)));
   switch (dtype) {
     case DType::kFloat64:
       *static_cast<double*>(address) = narrow<double>(value);

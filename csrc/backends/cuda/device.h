@@ -7,6 +7,14 @@
 
 #include <cuda_runtime.h>
 
+#if defined(BN_SIMT)
+#include <bn_simt.h>
+
+// math/dtype.h reads and writes parameters of kernels, too.
+#define BN_READABLE(address, size_bytes) bn_simt_note_load(address, size_bytes)
+#define BN_WRITABLE(address, size_bytes) bn_simt_note_store(address, size_bytes)
+#endif
+
 #include <cstdint>
 #include <cstring>
 #include <tuple>
@@ -14,15 +22,8 @@
 #include "backends/cuda/error.h"
 #include "math/dtype.h"
 
-#if defined(BN_SIMT)
-#include <functional>
-
-void bn_simt_note_load(const void* address, size_t size_bytes);
-void bn_simt_note_store(void* address, size_t size_bytes);
-// Runs `body` as every thread of the launch, in the order of the stream in `config`.
-cudaError_t bn_simt_launch(const cudaLaunchConfig_t* config, const char* name, std::function<void()> body);
-// The block's dynamic shared memory.
-unsigned char* bn_simt_dynamic_shared();
+#if defined(BN_SIMT) && !defined(BN_DTYPE_SEES_HOOKS)
+#error "include backends/cuda/device.h before any other header of the project"
 #endif
 
 namespace bn::cuda {
@@ -36,7 +37,7 @@ inline constexpr int kBlock = 256;
 template <class T>
 __device__ inline T load_global(const T* address) {
 #if defined(BN_SIMT)
-  bn_simt_note_load(address, sizeof(T));
+  address = static_cast<const T*>(bn_simt_note_load(address, sizeof(T)));
 #endif
   return *address;
 }
@@ -44,7 +45,7 @@ __device__ inline T load_global(const T* address) {
 template <class T>
 __device__ inline void store_global(T* address, T value) {
 #if defined(BN_SIMT)
-  bn_simt_note_store(address, sizeof(T));
+  address = static_cast<T*>(bn_simt_note_store(address, sizeof(T)));
 #endif
   *address = value;
 }
@@ -56,8 +57,7 @@ struct alignas(16) Bytes16 {
 
 __device__ inline Bytes16 load_global_16(const void* address) {
 #if defined(BN_SIMT)
-  bn_simt_note_load(address, 16);
-  return *static_cast<const Bytes16*>(address);
+  return *static_cast<const Bytes16*>(bn_simt_note_load(address, 16));
 #else
   const uint4 raw = *static_cast<const uint4*>(address);
   return {{raw.x, raw.y, raw.z, raw.w}};
@@ -66,8 +66,7 @@ __device__ inline Bytes16 load_global_16(const void* address) {
 
 __device__ inline void store_global_16(void* address, const Bytes16& value) {
 #if defined(BN_SIMT)
-  bn_simt_note_store(address, 16);
-  *static_cast<Bytes16*>(address) = value;
+  *static_cast<Bytes16*>(bn_simt_note_store(address, 16)) = value;
 #else
   *static_cast<uint4*>(address) = make_uint4(value.word[0], value.word[1], value.word[2], value.word[3]);
 #endif
@@ -166,9 +165,9 @@ void launch(const char* name, void (*kernel)(Params...), const LaunchShape& shap
     config.numAttrs = 1;
   }
 #if defined(BN_SIMT)
-  check(bn_simt_launch(&config, name, [kernel, values = std::tuple<Params...>(args...)] {
-    std::apply(kernel, values);
-  }), name);
+  check(bn_simt_launch(&config, name, reinterpret_cast<const void*>(kernel),
+                       [kernel, values = std::tuple<Params...>(args...)] { std::apply(kernel, values); }),
+        name);
 #else
   std::tuple<std::remove_const_t<Params>...> values(args...);
   std::apply(

@@ -1,8 +1,7 @@
 // The finalize stage: merges a channel's parts, then applies the operator's formula (math/finalize.h).
-#include "math/finalize.h"
-
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/reductions.h"
+#include "math/finalize.h"
 
 namespace bn::cuda {
 namespace {
