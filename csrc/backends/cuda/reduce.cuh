@@ -19,7 +19,7 @@ __device__ inline Loaded<T, kWidth> load_place(const Program& p, const Walk& wal
     add_offsets<2>(p, walk, place, step, {&p.x, &p.dy}, offsets);
     loaded.x = Vector<T, kWidth>::load(p.x, offsets[0], count, aligned[0]);
     loaded.dy = Vector<T, kWidth>::load(p.dy, offsets[1], count, aligned[1]);
-    if (p.relu) {
+    if (p.relu && present(p.extra)) {
       int64_t offset[1] = {channel * p.extra.channel_stride};
       add_offsets<1>(p, walk, place, step, {&p.extra}, offset);
       loaded.extra = Vector<T, kWidth>::load(p.extra, offset[0], count, aligned[2]);
@@ -30,14 +30,6 @@ __device__ inline Loaded<T, kWidth> load_place(const Program& p, const Walk& wal
     loaded.x = Vector<T, kWidth>::load(p.x, offset[0], count, aligned[0]);
   }
   return loaded;
-}
-
-// Elements of the vector at a place of a row: the last one may be short.
-template <int kWidth>
-__device__ inline int row_vector_count(const Walk& walk, const Place& place) {
-  if (kWidth == 1) return 1;
-  const int64_t left = walk.run_elements - place.column * kWidth;
-  return left < kWidth ? static_cast<int>(left) : kWidth;
 }
 
 inline constexpr int kInFlight = 4;  // vectors that a thread loads before it uses the first

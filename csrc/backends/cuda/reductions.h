@@ -71,7 +71,7 @@ class DyDotXmuChannel {
   template <int kWidth>
   __device__ void add(const Program& p, const Loaded<T, kWidth>& loaded, int i, bool) {
     double dy = loaded.dy.template get<double>(p.dy, i);
-    if (p.relu && !(loaded.extra.template get<double>(p.extra, i) > 0.0)) dy = 0.0;
+    if (p.relu && present(p.extra) && !(loaded.extra.template get<double>(p.extra, i) > 0.0)) dy = 0.0;
     bn::add(sums_, dy, loaded.x.template get<double>(p.x, i), mean_);
   }
 

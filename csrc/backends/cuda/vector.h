@@ -3,6 +3,7 @@
 
 #include "backends/cuda/device.h"
 #include "core/program.h"
+#include "math/quantize.h"
 #include "math/sum.h"
 
 namespace bn::cuda {
@@ -133,6 +134,21 @@ struct Vector<AnyElement, 1> {
         return static_cast<V>(static_cast<int8_t>(bits));
       default:
         return static_cast<V>(static_cast<uint8_t>(bits));
+    }
+  }
+
+  // For integers; t is not rounded yet.
+  __device__ void set_integer(const DataArg& arg, double t) {
+    switch (arg.dtype) {
+      case DType::kInt8:
+        bits = static_cast<uint64_t>(round_and_saturate(t, -128, 127));
+        break;
+      case DType::kUInt8:
+        bits = static_cast<uint64_t>(round_and_saturate(t, 0, 255));
+        break;
+      default:
+        bits = static_cast<uint64_t>(round_and_saturate(t, -2147483648LL, 2147483647LL));
+        break;
     }
   }
 

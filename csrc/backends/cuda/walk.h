@@ -79,6 +79,14 @@ __device__ inline Place place_of(const Walk& walk, int64_t vector) {
   return place;
 }
 
+// Elements of the vector at a place of a row: the last one may be short.
+template <int kWidth>
+__device__ inline int row_vector_count(const Walk& walk, const Place& place) {
+  if (kWidth == 1) return 1;
+  const int64_t left = walk.run_elements - place.column * kWidth;
+  return left < kWidth ? static_cast<int>(left) : kWidth;
+}
+
 // Adds to each tensor's offset (elements) what the place contributes. `step` is the elements of a vector along
 // the innermost dimension: the vector's width for rows, 1 for columns.
 template <int kTensors>

@@ -1,0 +1,7 @@
+#include "backends/cuda/map.cuh"
+
+namespace bn::cuda {
+
+template void launch_map<Half>(const Program&, const Geometry&, const MapChannel*, cudaStream_t);
+
+}  // namespace bn::cuda
