@@ -57,7 +57,7 @@ BN_INLINE int64_t dtype_size(DType dtype) {
 }
 
 template <class To, class From>
-BN_INLINE To bit_cast(const From& from) {
+BN_INLINE To bit_cast(From from) {
   static_assert(sizeof(To) == sizeof(From), "bit_cast between types of different size");
   To to;
   memcpy(&to, &from, sizeof(to));
