@@ -1,97 +1,123 @@
-# BNAPI_CUDA_ENABLED: is the CUDA backend part of this build? Enables the CUDA language if so.
-#
-#   on    always; without an nvcc, the compiler comes from PyPI
-#   auto  where an nvcc or a driver is found; a compiler that cannot be had costs a message, not the build
-#   off   never
-#
-# BNAPI_CUDA_FETCH=ON takes the compiler from PyPI even where there is one.
-#
-# The compiler's wheels (about 130 MB) are pinned, and are unpacked into the build tree once.
-set(BNAPI_CUDA_WHEELS
-    nvidia-cuda-nvcc==13.0.88
-    nvidia-cuda-crt==13.0.88
-    nvidia-nvvm==13.0.88
-    nvidia-cuda-cccl==13.0.85
-    nvidia-cuda-runtime==13.0.96
+# Finds, or fetches, the CUDA compiler. Sets BNAPI_CUDA_ENABLED and enables the CUDA language where the backend is to
+# be built:
+#   BNAPI_CUDA=auto   where nvcc is installed, or where there is an NVIDIA driver (the compiler is then fetched)
+#   BNAPI_CUDA=on     always; without nvcc the compiler is fetched
+#   BNAPI_CUDA=off    never
+# Fetching means NVIDIA's own wheels from the Python package index, pinned, into the build tree.
+
+set(BNAPI_CUDA_ENABLED OFF)
+set(BNAPI_CUDA_ARCHITECTURES "80-real;86-real;89-real;90-real;100;120-real" CACHE STRING
+    "GPU architectures: machine code for those that exist, and code for the driver to compile for later ones"
 )
+option(BNAPI_CUDA_FETCH "Use the fetched CUDA compiler even where one is installed" OFF)
 
-# bnapi_find_nvcc(<variable>): the compiler that the caller names, or the one on this machine, or nothing.
+set(bnapi_cuda_wheels nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88
+                      nvidia-cuda-cccl==13.0.85 nvidia-cuda-runtime==13.0.96
+)
+set(bnapi_cuda_least_version 13.0) # the first that knows all of the architectures
+
+# Sets <result> to an nvcc that is installed and new enough, else to "".
 function(bnapi_find_nvcc result)
-  if(BNAPI_CUDA_FETCH)
-    set(found "")
-  elseif(CMAKE_CUDA_COMPILER)
-    set(found ${CMAKE_CUDA_COMPILER})
-  elseif(DEFINED ENV{CUDACXX})
-    set(found $ENV{CUDACXX})
+  set(${result} "" PARENT_SCOPE)
+  if(CMAKE_CUDA_COMPILER)
+    set(nvcc ${CMAKE_CUDA_COMPILER})
+  elseif(BNAPI_CUDA_FETCH)
+    return()
   else()
-    find_program(BNAPI_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+    find_program(BNAPI_NVCC nvcc HINTS $ENV{CUDACXX} ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
     mark_as_advanced(BNAPI_NVCC)
-    set(found ${BNAPI_NVCC})
+    set(nvcc ${BNAPI_NVCC})
   endif()
-  set(${result} "${found}" PARENT_SCOPE)
-endfunction()
-
-# bnapi_fetch_nvcc(<variable>): the compiler from PyPI, or nothing, with the reason in <variable>_ERROR.
-function(bnapi_fetch_nvcc result)
-  set(directory ${PROJECT_BINARY_DIR}/nvcc)
-  set(nvcc ${directory}/nvidia/cu13/bin/nvcc)
-  set(stamp ${directory}/complete)
-  string(MD5 wanted "${BNAPI_CUDA_WHEELS}")
-  set(present "")
-  if(EXISTS ${stamp})
-    file(READ ${stamp} present)
+  if(NOT nvcc)
+    return()
   endif()
-  if(NOT present STREQUAL wanted)
-    message(STATUS "Fetching NVIDIA's compiler from PyPI (about 130 MB, once)")
-    find_package(Python 3.10 QUIET COMPONENTS Interpreter)
-    file(REMOVE_RECURSE ${directory})
-    execute_process(
-      COMMAND ${Python_EXECUTABLE} -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all:
-              --target ${directory} ${BNAPI_CUDA_WHEELS}
-      RESULT_VARIABLE status
-      ERROR_VARIABLE errors
-      OUTPUT_QUIET
-    )
-    if(NOT status EQUAL 0)
-      set(${result} "" PARENT_SCOPE)
-      set(${result}_ERROR "pip could not fetch it: ${errors}" PARENT_SCOPE)
-      return()
-    endif()
-    # The wheels say lib, the compiler looks in lib64.
-    file(CREATE_LINK lib ${directory}/nvidia/cu13/lib64 SYMBOLIC)
-    file(WRITE ${stamp} "${wanted}")
+  execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE text ERROR_QUIET)
+  string(REGEX MATCH "release ([0-9.]+)" found "${text}")
+  if(NOT found OR CMAKE_MATCH_1 VERSION_LESS bnapi_cuda_least_version)
+    message(STATUS "CUDA: passing over ${nvcc}: version ${bnapi_cuda_least_version} or later is needed")
+    return()
   endif()
   set(${result} ${nvcc} PARENT_SCOPE)
 endfunction()
 
-option(BNAPI_CUDA_FETCH "Take nvcc from PyPI even where there is one" OFF)
-mark_as_advanced(BNAPI_CUDA_FETCH)
-set(BNAPI_CUDA_ENABLED OFF)
-if(BNAPI_CUDA STREQUAL "off")
+# Installs the wheels below the build tree, once, and sets <result> to the nvcc in them, or to "".
+function(bnapi_fetch_nvcc result)
+  set(${result} "" PARENT_SCOPE)
+  set(root ${PROJECT_BINARY_DIR}/cuda_toolchain)
+  set(nvcc ${root}/nvidia/cu13/bin/nvcc)
+  if(NOT EXISTS ${root}/complete)
+    find_program(BNAPI_PYTHON_FOR_FETCH NAMES python3 python HINTS ${Python_EXECUTABLE} ${Python3_EXECUTABLE})
+    mark_as_advanced(BNAPI_PYTHON_FOR_FETCH)
+    if(NOT BNAPI_PYTHON_FOR_FETCH)
+      message(STATUS "CUDA: fetching the compiler needs python3, which is not installed")
+      return()
+    endif()
+    message(STATUS "CUDA: fetching the compiler (about 130 MB)")
+    set(python ${BNAPI_PYTHON_FOR_FETCH})
+    execute_process(COMMAND ${python} -m pip --version RESULT_VARIABLE no_pip OUTPUT_QUIET ERROR_QUIET)
+    if(no_pip)
+      # An isolated build environment has no pip of its own, but can make one.
+      execute_process(COMMAND ${python} -m venv ${root}/python OUTPUT_QUIET)
+      set(python ${root}/python/bin/python)
+    endif()
+    execute_process(
+      COMMAND ${python} -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --target ${root}
+              ${bnapi_cuda_wheels} RESULT_VARIABLE failed
+    )
+    if(failed OR NOT EXISTS ${nvcc})
+      message(STATUS "CUDA: the compiler could not be fetched")
+      return()
+    endif()
+    file(TOUCH ${root}/complete)
+  endif()
+  set(${result} ${nvcc} PARENT_SCOPE)
+endfunction()
+
+# Does it compile a kernel with the host compiler of this machine?
+function(bnapi_try_nvcc nvcc result)
+  set(source ${PROJECT_BINARY_DIR}/cuda_check.cu)
+  file(WRITE ${source} "#include <cuda_runtime.h>\n__global__ void kernel(int* x) { *x = threadIdx.x; }\n")
+  execute_process(
+    COMMAND ${nvcc} -ccbin ${CMAKE_CXX_COMPILER} -arch=sm_80 -c ${source} -o ${PROJECT_BINARY_DIR}/cuda_check.o
+    RESULT_VARIABLE failed ERROR_VARIABLE text OUTPUT_VARIABLE text
+  )
+  if(failed)
+    message(STATUS "CUDA: ${nvcc} does not work with ${CMAKE_CXX_COMPILER}:\n${text}")
+    set(${result} OFF PARENT_SCOPE)
+  else()
+    set(${result} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+string(TOLOWER "${BNAPI_CUDA}" bnapi_cuda)
+if(bnapi_cuda MATCHES "^(off|no|false|0)$")
+  message(STATUS "CUDA: off")
   return()
 endif()
 
-bnapi_find_nvcc(nvcc)
-if(NOT nvcc AND (BNAPI_CUDA STREQUAL "on" OR EXISTS /proc/driver/nvidia/version OR EXISTS /dev/nvidiactl))
-  bnapi_fetch_nvcc(nvcc)
-  if(NOT nvcc)
-    if(BNAPI_CUDA STREQUAL "on")
-      message(FATAL_ERROR "BNAPI_CUDA=on needs NVIDIA's nvcc (CUDA 13): ${nvcc_ERROR}")
-    endif()
-    message(WARNING "There is a GPU driver here, and no nvcc; building for the CPU only. ${nvcc_ERROR}")
+bnapi_find_nvcc(bnapi_nvcc)
+if(NOT bnapi_nvcc)
+  if(bnapi_cuda STREQUAL "auto" AND NOT EXISTS /proc/driver/nvidia/version AND NOT EXISTS /dev/nvidiactl AND NOT BNAPI_CUDA_FETCH)
+    message(STATUS "CUDA: not built; there is neither nvcc nor an NVIDIA driver on this machine (BNAPI_CUDA=on builds it)")
+    return()
   endif()
+  bnapi_fetch_nvcc(bnapi_nvcc)
+endif()
+if(bnapi_nvcc)
+  bnapi_try_nvcc(${bnapi_nvcc} bnapi_nvcc_works)
+endif()
+if(NOT bnapi_nvcc OR NOT bnapi_nvcc_works)
+  if(bnapi_cuda STREQUAL "auto")
+    message(WARNING "CUDA: there is an NVIDIA driver or compiler, but the CUDA backend cannot be built; see above")
+    return()
+  endif()
+  message(FATAL_ERROR "CUDA: BNAPI_CUDA=${BNAPI_CUDA}, but there is no compiler that works; see above")
 endif()
 
-if(nvcc)
-  message(STATUS "CUDA backend: built with ${nvcc}")
-  set(CMAKE_CUDA_COMPILER ${nvcc} CACHE FILEPATH "CUDA compiler")
-  # Real code for every chip from Ampere on, and PTX of the newest for what comes later.
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 100-real 120)
-  endif()
-  enable_language(CUDA)
-  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-  set(BNAPI_CUDA_ENABLED ON)
-else()
-  message(STATUS "CUDA backend: left out (no nvcc, no driver; BNAPI_CUDA=on builds it anyway)")
-endif()
+message(STATUS "CUDA: building with ${bnapi_nvcc}")
+set(CMAKE_CUDA_COMPILER ${bnapi_nvcc} CACHE FILEPATH "CUDA compiler")
+set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER} CACHE FILEPATH "Host compiler of the CUDA compiler")
+set(CMAKE_CUDA_ARCHITECTURES ${BNAPI_CUDA_ARCHITECTURES})
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(BNAPI_CUDA_ENABLED ON)
