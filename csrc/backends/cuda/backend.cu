@@ -1,11 +1,12 @@
 // The CUDA backend: devices, memory, and the two phases of a program.
 
-#include <algorithm>
+#include "backends/cuda/plan.h"
+// plan.h comes first: see device.h.
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "backends/cuda/plan.h"
 #include "backends/cuda/stream.h"
 #include "core/status.h"
 

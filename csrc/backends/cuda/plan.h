@@ -1,11 +1,12 @@
 // How the GPU runs one program: the geometry of each stage and the layout of the workspace.
 #pragma once
 
+#include "backends/cuda/kernels.h"
+// kernels.h comes first: see device.h.
 #include <memory>
 #include <string>
 
 #include "backends/backend.h"
-#include "backends/cuda/kernels.h"
 
 namespace bn::cuda {
 

@@ -35,7 +35,7 @@ bool ready(cudaError_t error, const char* what) {
 }
 
 // Work on the host that a stream waits for: an event of another backend.
-void CUDART_CB wait_on_host(void* argument) {
+void wait_on_host(void* argument) {
   auto* event = static_cast<std::shared_ptr<Event>*>(argument);
   try {
     (*event)->synchronize(-1);
