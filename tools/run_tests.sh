@@ -26,6 +26,7 @@ case $preset in
     preload="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libstdc++.so)"
     ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0
     ;;
+  simt) export BNAPI_TEST_DEVICE=${BNAPI_TEST_DEVICE:-all} ;;
   tsan) preload="$(g++ -print-file-name=libtsan.so) $(g++ -print-file-name=libstdc++.so)" ;;
 esac
 

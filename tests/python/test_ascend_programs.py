@@ -32,7 +32,7 @@ LIBRARIES = {
 }
 
 pytestmark = pytest.mark.skipif(
-    PRESET in {"asan", "tsan", "installed"},
+    PRESET in {"asan", "tsan", "simt", "installed"},
     reason="links programs against the plain libraries of a build tree",
 )
 

@@ -146,7 +146,9 @@ def parse_ptxas(text: str) -> list[Resources]:
     found = []
     for block in re.split(r"ptxas info\s*: Compiling entry function ", text)[1:]:
         name = re.match(r"'([^']+)'", block)
-        stack = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", block)
+        stack = re.search(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", block
+        )
         registers = re.search(r"Used (\d+) registers", block)
         shared = re.search(r"(\d+) bytes smem", block)
         if name is None or stack is None or registers is None:
@@ -166,7 +168,15 @@ def parse_ptxas(text: str) -> list[Resources]:
 def compile_for(nvcc: str, arch: str, source: Path) -> list[Resources]:
     with tempfile.TemporaryDirectory() as folder:
         command = [nvcc, "-std=c++17", "-O3", "--fmad=false", f"-arch={arch}", "-cubin", "-Xptxas", "-v"]
-        command += ["-I", str(ROOT / "csrc"), "-I", str(ROOT / "include"), str(source), "-o", f"{folder}/out.cubin"]
+        command += [
+            "-I",
+            str(ROOT / "csrc"),
+            "-I",
+            str(ROOT / "include"),
+            str(source),
+            "-o",
+            f"{folder}/out.cubin",
+        ]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{result.stderr}")
@@ -194,7 +204,9 @@ def ptxas_table(arch: str, jobs: int) -> int:
         kernels = [k for found in pool.map(lambda s: compile_for(nvcc, arch, s), sources) for k in found]
     print(f"\nptxas, {arch}: registers, stack frame, spilled bytes, static shared memory")
     bad = 0
-    for kernel, name in sorted(zip(kernels, demangle([k.kernel for k in kernels]), strict=True), key=lambda e: e[1]):
+    for kernel, name in sorted(
+        zip(kernels, demangle([k.kernel for k in kernels]), strict=True), key=lambda e: e[1]
+    ):
         wrong = kernel.stack != 0 or kernel.spills != 0
         bad += wrong
         print(
@@ -206,13 +218,19 @@ def ptxas_table(arch: str, jobs: int) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, default=ROOT / "build" / "simt", help="a build of the preset simt")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--build", type=Path, default=ROOT / "build" / "simt", help="a build of the preset simt"
+    )
     parser.add_argument("--arch", default="sm_90", help="what ptxas compiles for; none: leave it out")
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
 
-    head = f"{'operator':22} {'kernel':20} {'shape':16} {'layout':14} {'dtype':9} {'useful':>6} {'barriers':>9}"
+    head = (
+        f"{'operator':22} {'kernel':20} {'shape':16} {'layout':14} {'dtype':9} {'useful':>6} {'barriers':>9}"
+    )
     print(f"{head}\n{'':84} {'/moved':>6} {'per block':>9}")
     judged = below = 0
     worst: Row | None = None
