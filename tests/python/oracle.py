@@ -45,6 +45,8 @@ def ulp(values: Any, dtype: np.dtype) -> np.ndarray:
     """Distance of neighbouring values of `dtype` at |value|, in float64; for values past its largest, that of
     the largest."""
     dtype = np.dtype(dtype)
+    if np.issubdtype(dtype, np.integer):
+        return np.zeros(np.shape(values))
     digits, lowest = {
         "float64": (53, -1022),
         "float32": (24, -126),
@@ -108,6 +110,8 @@ class Bounded:
 def _largest(dtype: np.dtype) -> float:
     """Halfway between the largest finite value and what would come next: from here on rounding gives
     infinity."""
+    if np.issubdtype(dtype, np.integer):
+        return float("inf")
     digits, exponent = {
         "float64": (53, 1023),
         "float32": (24, 127),
