@@ -180,7 +180,7 @@ def _act_backward(i: Inputs, training: bool, relu: bool, residual: bool = True) 
     if relu:
         # The saved output: about half of it zero, and both signs of zero.
         example.data["output"] = np.maximum(i.normal(), 0).astype(i.dtype)
-        example.data["output"].flat[0] = -0.0
+        example.data["output"][:1, :1] = -0.0
     if residual:
         example.outputs["grad_residual"] = i.like_x
     example.attributes |= {"activation": int(relu), "output_mask": (True, True, True, residual)}

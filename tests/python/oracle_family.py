@@ -48,7 +48,7 @@ def _moments(x: np.ndarray) -> tuple[Bounded, Bounded]:
     mean = channel_sums(x, False) / count
     centred = x - per_channel(mean, x.ndim)
     # A second pass takes out the rounding of the mean: that of a constant channel is the constant.
-    mean = mean + channel_sums(centred, False) / count
+    mean = mean + _finite(channel_sums(centred, False) / count)
     centred = x - per_channel(mean, x.ndim)
     variance = channel_sums(centred * centred, False) / count
     start = np.abs(_finite(np.moveaxis(centred, 1, 0).reshape(x.shape[1], -1)[:, 0]))

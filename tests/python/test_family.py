@@ -30,7 +30,9 @@ BY_DTYPE = list(combinations())
 IDS = [f"{way}-{dtype}" for way, dtype in BY_DTYPE]
 
 
-def run_and_compare(device, way: Way, example: Example, layout: Layout, other: Layout | None = None) -> dict[str, Guarded]:
+def run_and_compare(
+    device, way: Way, example: Example, layout: Layout, other: Layout | None = None
+) -> dict[str, Guarded]:
     tensors = example.laid_out(layout, other)
     expected = oracle_family.expected(way.operator, example.inputs(), example.attributes, example.format)
     driver.run(device, way.operator, tensors, example.attributes, format=example.format)
@@ -127,8 +129,13 @@ def test_constant_channels_have_no_variance(device, operator, dtype):
 
 @pytest.mark.parametrize(
     ("way", "shape"),
-    [(way, shape) for way in WAYS for shape in ((0, 3), (2, 3, 0), (0, 3, 2, 2), (2, 3, 0, 2)) if way.rank in
-    (None, len(shape))], ids=lambda value: str(value),
+    [
+        (way, shape)
+        for way in WAYS
+        for shape in ((0, 3), (2, 3, 0), (0, 3, 2, 2), (2, 3, 0, 2))
+        if way.rank in (None, len(shape))
+    ],
+    ids=lambda value: str(value),
 )
 def test_empty_batches(device, way, shape):
     if way.operator == "QuantizedBatchNorm":
@@ -174,9 +181,10 @@ def test_running_statistics_may_share_memory_with_parameters(device):
         pytest.skip("shares host memory")
     way = WAYS[0]
     example = way.make(Inputs((3, 5, 7, 11), F32))
-    example.others["bias"], example.others["weight"] = example.updated["running_mean"],
-    example.updated["running_var"] expected = oracle_family.expected(way.operator, example.inputs(),
-    example.attributes) tensors = example.laid_out(LAYOUTS["contiguous"])
+    example.others["bias"] = example.updated["running_mean"]
+    example.others["weight"] = example.updated["running_var"]
+    expected = oracle_family.expected(way.operator, example.inputs(), example.attributes)
+    tensors = example.laid_out(LAYOUTS["contiguous"])
     tensors["bias"], tensors["weight"] = tensors["running_mean"].view, tensors["running_var"].view
     driver.run(device, way.operator, tensors, example.attributes)
     for name in ("output", "running_mean", "running_var", "save_mean"):
