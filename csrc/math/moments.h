@@ -55,8 +55,8 @@ BN_INLINE MomentsOf<V> merge(const MomentsOf<V>& a, const MomentsOf<V>& b) {
   const double count = a.count + b.count;
   const double share = b.count / count;
   const V delta = b.mean - a.mean;
-  // Equal means stay exactly as they are (also infinite ones, where delta is NaN by subtraction).
-  const V mean = a.mean == b.mean ? a.mean : a.mean + delta * share;
+  // Equal means stay exactly as they are. An infinite one stays too, whichever side it is on; both signs make NaN.
+  const V mean = delta - delta == 0.0 ? a.mean + delta * share : a.mean + b.mean;
   return {count, mean, a.m2 + b.m2 + delta * delta * (a.count * share)};
 }
 
