@@ -24,6 +24,11 @@ EPS = 1e-5
 NOTHING: Mapping[str, Any] = {}
 
 
+def parameter_dtype(dtype: np.dtype) -> np.dtype:
+    """Parameters beside the data: float32, for float64 data float64."""
+    return F64 if dtype == F64 else F32
+
+
 @dataclass
 class Example:
     """The tensors of one call, values only: `data` are [N, C, ...], `others` the rest, `outputs` shape and

@@ -55,7 +55,8 @@ def _moments(x: np.ndarray) -> tuple[Bounded, Bounded]:
     spread = _finite(channel_sums(np.abs(centred), False) / count)
     mean_slack = REDUCTION * U * (spread + start) + 4 * U * np.abs(_finite(mean))
     variance_slack = REDUCTION * U * (_finite(variance) + start**2)
-    # Tiles are merged by the distance of their means; each mean is rounded, by U |mean|, and the distance squared.
+    # Tiles are merged by the distance of their means; each mean is rounded, by U |mean|, and the distance
+    # squared.
     variance_slack = variance_slack + 8 * U * np.abs(_finite(mean)) * spread
     return Bounded(mean, mean_slack), Bounded(variance, variance_slack)
 

@@ -6,7 +6,7 @@ import driver
 import numpy as np
 import oracle_family
 import pytest
-from family import BF16, DTYPES, F16, F32, F64, WAYS, Example, Inputs, Way, combinations
+from family import BF16, DTYPES, F16, F32, F64, WAYS, Example, Inputs, Way, combinations, parameter_dtype
 from layouts import LAYOUTS, Guarded, Layout
 
 SHAPES = {
@@ -44,11 +44,6 @@ def run_and_compare(
 
 def _shape_for(way: Way, shape: tuple[int, ...]) -> tuple[int, ...] | None:
     return shape if way.rank in (None, len(shape)) else None
-
-
-def parameter_dtype(dtype: np.dtype) -> np.dtype:
-    """Parameters beside the data: float32, for float64 data float64."""
-    return F64 if dtype == F64 else F32
 
 
 @pytest.mark.parametrize("layouts", LAYOUT_PAIRS, ids="-".join)

@@ -17,7 +17,8 @@ STRICT = ["-Wall", "-Wextra", "-pedantic", "-Werror"]
 LANGUAGES = {"c99": ["gcc", "-std=c99"], "c++11": ["g++", "-std=c++11", "-x", "c++"]}
 
 pytestmark = pytest.mark.skipif(
-    PRESET in {"asan", "tsan", "simt", "installed"}, reason="links programs against the plain library of a build tree"
+    PRESET in {"asan", "tsan", "simt", "installed"},
+    reason="links programs against the plain library of a build tree",
 )
 
 
