@@ -77,24 +77,20 @@ class Planned:
             raise error(lib.BNAPI_ERR_INNER, f"{spec.function}: planned without a required array")
 
         # Only now: what the library refuses cannot always be allocated.
-        self.source = arrays[0]
-        self.family: Family = (
-            families[type(self.source)] if type(self.source) in families else _known(self.source)
-        )
+        like = arrays[0]
+        self.family = _known(like)
         self.allocators = [
-            self.family.allocator(self.source, output.shape, output.dtype, output.order)
+            self.family.allocator(like, output.shape, output.dtype, output.order)
             if isinstance(output, Output)
             else None
             for output in outs
         ]
-        self.finishes = isinstance(self.source, Adopted)
+        # Results of adopted arrays are made in a plain array type, for the caller's library to take over.
+        self.finishes = isinstance(like, Adopted)
         kinds = [type(a) for a in (*arrays, *given) if a is not None]
         self.indirect = DATA_OFFSET is not None and all(issubclass(kind, np.ndarray) for kind in kinds)
         self.offset = DATA_OFFSET or 0
         self.only_device = Device.count() == 1
-        if not isinstance(self.source, Adopted):
-            # An example is needed where the array type keeps its device to itself; let go of it otherwise.
-            self.source = self.source if self.family.stream_ordered else None
 
     def _device(self, arrays: Sequence[Array]) -> int:
         named = zip((*self.spec.inputs, *self.spec.outputs), self.views, strict=True)
@@ -194,7 +190,6 @@ class Planned:
         if keep and stream is not None:
             stream.keep((arrays, outs, ready))
         if self.finishes:
-            # Made in a plain array type for a caller whose own can only take memory over.
             return [
                 o if make is None else self.family.finish(o, arrays[0])
                 for o, make in zip(outs, self.allocators, strict=True)

@@ -67,7 +67,7 @@ class Spec:
         self.label = next((i for i, p in enumerate(self.attributes) if p.kind == "label"), None)
         # From the words of the C messages to those of Python.
         self.names = {p.c_name: p.name for p in (*self.parameters, *self.outputs)}
-        self.names[operator] = function
+        self.names[operator] = self.names[f"bnapi{operator}"] = function
 
     def written(self, attributes: Sequence[Attribute]) -> tuple[int, ...]:
         """The inputs that a call updates: in inference, none."""
