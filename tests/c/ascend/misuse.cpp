@@ -246,6 +246,23 @@ static void phase_one() {
   EXPECT_ERROR(ACLNN_ERR_PARAM_INVALID, plan(fractal, fractal, c.mean, c.outputs[0]));
   aclDestroyTensor(fractal);
 
+  // Types and formats that no operator takes, and numbers that are none: as C passes them.
+  for (const int number : {5, 8, 33, 41, 1000, -7}) {
+    aclDataType type;
+    memcpy(&type, &number, sizeof(type));
+    aclTensor* odd = tensor({4, 2}, wide, type);
+    EXPECT(odd != nullptr);
+    EXPECT_ERROR(ACLNN_ERR_PARAM_INVALID, plan(odd, odd, c.mean, c.outputs[0]));
+    EXPECT_OK(aclDestroyTensor(odd));
+  }
+  for (const int number : {-1, 3, 33, 54, 1000}) {
+    aclFormat format;
+    memcpy(&format, &number, sizeof(format));
+    aclTensor* odd = tensor({4, 2}, wide, ACL_FLOAT, format);
+    EXPECT_ERROR(ACLNN_ERR_PARAM_INVALID, plan(odd, odd, c.mean, c.outputs[0]));
+    EXPECT_OK(aclDestroyTensor(odd));
+  }
+
   // The text names operator, parameter and what is allowed, in the vendor's words.
   aclGetRecentErrMsg();
   plan(nullptr, c.input, c.mean, c.outputs[0]);
