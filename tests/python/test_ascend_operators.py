@@ -168,3 +168,19 @@ def test_phase_two_of_another_operator(caller: Caller, operator: str) -> None:
     execute = getattr(caller.operators, f"aclnn{other}")
     assert execute(None, ctypes.c_uint64(0), executor, None) == INVALID
     assert f"aclnn{operator}" in caller.text()
+
+
+def test_only_gpus_count_where_there_is_one(caller: Caller) -> None:
+    count, kind = ctypes.c_uint32(), ctypes.c_int()
+    assert caller.neutral.bnapiGetDeviceCount(ctypes.byref(count)) == 0
+    kinds = []
+    for device in range(count.value):
+        assert caller.neutral.bnapiGetDeviceType(device, ctypes.byref(kind)) == 0
+        kinds.append(kind.value)
+    cuda = 1
+    expected = kinds.count(cuda) or len(kinds)
+    assert caller.runtime.aclrtGetDeviceCount(ctypes.byref(count)) == 0
+    assert count.value == expected
+    assert caller.runtime.aclrtSetDevice(expected - 1) == 0
+    assert caller.runtime.aclrtResetDevice(expected - 1) == 0
+    assert caller.runtime.aclrtSetDevice(expected) == 107001
