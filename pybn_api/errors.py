@@ -110,6 +110,13 @@ def check_handle(handle: object) -> None:
         raise error(lib.BNAPI_ERR_RT_MEMORY_ALLOCATION, recent_message())
 
 
+def alive(handle: Any, kind: object) -> Any:
+    """The handle, if its object was not closed. To C, NULL would mean something else."""
+    if handle == ffi.NULL:
+        raise error(lib.BNAPI_ERR_RT_INVALID_HANDLE, f"{type(kind).__name__}: closed already")
+    return handle
+
+
 def disown(handle: Any) -> Any:
     """The handle, no longer destroyed with its Python object."""
     ffi.gc(handle, None)

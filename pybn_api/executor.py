@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from pybn_api._lib import ffi, lib
-from pybn_api.errors import check, disown
+from pybn_api.errors import alive, check, disown
 from pybn_api.runtime import Device, Stream, handle_of, on_device
 
 
@@ -31,11 +31,11 @@ class Memory:
     @property
     def pointer(self) -> Any:
         """The C pointer."""
-        return self._pointer
+        return alive(self._pointer, self)
 
     @property
     def address(self) -> int:
-        return int(ffi.cast("uintptr_t", self._pointer))
+        return int(ffi.cast("uintptr_t", self.pointer))
 
     def close(self) -> None:
         """Frees it now."""
@@ -86,18 +86,18 @@ class Executor:
     @property
     def handle(self) -> Any:
         """The C handle."""
-        return self._handle
+        return alive(self._handle, self)
 
     def make_repeatable(self) -> Executor:
         """Lets `run` be called any number of times."""
-        check(lib.bnapiSetOpExecutorRepeatable(self._handle))
+        check(lib.bnapiSetOpExecutorRepeatable(self.handle))
         self._repeatable = True
         return self
 
     def set_addresses(self, addresses: Sequence[int]) -> None:
         """Aims the first places, inputs then outputs, at new memory; 0 leaves a place as it is."""
         pointers = ffi.new("void *[]", [ffi.cast("void *", address) for address in addresses])
-        check(lib.bnapiSetTensorAddrs(self._handle, pointers, len(addresses)))
+        check(lib.bnapiSetTensorAddrs(self.handle, pointers, len(addresses)))
 
     def run(self, workspace: Memory | None = None, stream: Stream | None = None) -> None:
         """Enqueues the work. The workspace is made here if none is given. Unless repeatable, only once."""
@@ -106,9 +106,10 @@ class Executor:
                 self._workspace = Memory(self.workspace_bytes, stream.device if stream else None)
             workspace = self._workspace
         pointer, size = (ffi.NULL, 0) if workspace is None else (workspace.pointer, workspace.size)
-        if not self._repeatable and self._handle != ffi.NULL:
-            ffi.gc(self._handle, None)  # phase two frees it, whatever it returns
-        check(self._run(pointer, size, self._handle, handle_of(stream)))
+        queue, handle = handle_of(stream), self.handle
+        if not self._repeatable:
+            disown(handle)  # phase two frees it, whatever it returns
+        check(self._run(pointer, size, handle, queue))
 
     def close(self) -> None:
         """Destroys an executor that was not used up."""

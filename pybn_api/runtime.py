@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 from pybn_api._lib import ffi, lib
-from pybn_api.errors import check, disown, error
+from pybn_api.errors import alive, check, disown, error
 
 _Raised: TypeAlias = "type[BaseException] | None"
 
@@ -189,27 +189,27 @@ class Event:
     @property
     def handle(self) -> Any:
         """The C handle."""
-        return self._handle
+        return alive(self._handle, self)
 
     def record(self, stream: Stream | None = None) -> Event:
         """Marks the end of what is queued on the stream so far."""
-        check(lib.bnapiRecordEvent(self._handle, handle_of(stream)))
+        check(lib.bnapiRecordEvent(self.handle, handle_of(stream)))
         return self
 
     def query(self) -> bool:
         """Has it happened? True if it was never recorded."""
         complete = ffi.new("bool *")
-        check(lib.bnapiQueryEvent(self._handle, complete))
+        check(lib.bnapiQueryEvent(self.handle, complete))
         return bool(complete[0])
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Waits until it has happened, at most `timeout` seconds (then raises `Timeout`)."""
-        check(lib.bnapiSynchronizeEventWithTimeout(self._handle, milliseconds(timeout)))
+        check(lib.bnapiSynchronizeEventWithTimeout(self.handle, milliseconds(timeout)))
 
     def elapsed_ms(self, end: Event) -> float:
         """Milliseconds from this event to `end`."""
         elapsed = ffi.new("float *")
-        check(lib.bnapiEventElapsedTime(elapsed, self._handle, end._handle))
+        check(lib.bnapiEventElapsedTime(elapsed, self.handle, end.handle))
         return float(elapsed[0])
 
     def close(self) -> None:
@@ -297,13 +297,13 @@ class Stream:
     @property
     def handle(self) -> Any:
         """The C handle."""
-        return self._handle
+        return alive(self._handle, self)
 
     @property
     def native(self) -> int:
         """The cudaStream_t behind it; 0 on the CPU."""
         out = ffi.new("void **")
-        check(lib.bnapiStreamGetNative(self._handle, out))
+        check(lib.bnapiStreamGetNative(self.handle, out))
         return int(ffi.cast("uintptr_t", out[0]))
 
     def keep(self, objects: object) -> None:
@@ -313,21 +313,21 @@ class Stream:
     def query(self) -> bool:
         """Is everything that was queued done?"""
         complete = ffi.new("bool *")
-        check(lib.bnapiStreamQuery(self._handle, complete))
+        check(lib.bnapiStreamQuery(self.handle, complete))
         return bool(complete[0])
 
     def synchronize(self, timeout: float | None = None) -> None:
         """Waits for the work, at most `timeout` seconds (then raises `Timeout`); raises its first error."""
         before = self._kept.take()
         try:
-            check(lib.bnapiSynchronizeStreamWithTimeout(self._handle, milliseconds(timeout)))
+            check(lib.bnapiSynchronizeStreamWithTimeout(self.handle, milliseconds(timeout)))
         except BaseException:
             self._kept.give_back(before)
             raise
 
     def wait(self, event: Event) -> None:
         """Later work waits for the event as it is recorded now."""
-        check(lib.bnapiStreamWaitEvent(self._handle, event.handle))
+        check(lib.bnapiStreamWaitEvent(self.handle, event.handle))
 
     def close(self) -> None:
         """Waits for the work and releases the stream. The object cannot be used afterwards."""

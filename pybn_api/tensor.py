@@ -8,7 +8,7 @@ from typing import Any
 
 from pybn_api._lib import ffi, lib
 from pybn_api.dtypes import CODES, NAMES
-from pybn_api.errors import check, check_handle, disown
+from pybn_api.errors import alive, check, check_handle, disown
 
 FORMATS: dict[str, int] = {
     "NCHW": lib.BNAPI_FORMAT_NCHW,
@@ -42,7 +42,7 @@ class _Owner:
     @property
     def handle(self) -> Any:
         """The C handle."""
-        return self._handle
+        return alive(self._handle, self)
 
     def close(self) -> None:
         """Destroys the C object now. This object cannot be used afterwards."""
@@ -108,7 +108,7 @@ class Tensor(_Owner):
 
     def _dims(self, getter: Any) -> tuple[int, ...]:
         dims, count = ffi.new("int64_t **"), ffi.new("uint64_t *")
-        check(getter(self._handle, dims, count))
+        check(getter(self.handle, dims, count))
         values = tuple(dims[0][0 : count[0]])
         lib.bnapiReleaseDims(dims[0])
         return values
@@ -128,7 +128,7 @@ class Tensor(_Owner):
 
     def _value(self, getter: Any, ctype: str) -> Any:
         value = ffi.new(ctype)
-        check(getter(self._handle, value))
+        check(getter(self.handle, value))
         return value[0]
 
     @property
@@ -151,7 +151,7 @@ class Tensor(_Owner):
 
     @address.setter
     def address(self, address: int) -> None:
-        check(lib.bnapiSetRawTensorAddr(self._handle, ffi.cast("void *", address)))
+        check(lib.bnapiSetRawTensorAddr(self.handle, ffi.cast("void *", address)))
 
     def __enter__(self) -> Tensor:
         return self
@@ -189,13 +189,13 @@ class Scalar(_Owner):
     @property
     def dtype(self) -> str:
         code = ffi.new("bnapiDataType *")
-        check(lib.bnapiGetScalarDataType(self._handle, code))
+        check(lib.bnapiGetScalarDataType(self.handle, code))
         return NAMES[code[0]]
 
     @property
     def value(self) -> float | int | bool:
         value = ffi.new(self._CTYPES[self.dtype])
-        check(lib.bnapiGetScalarValue(self._handle, value))
+        check(lib.bnapiGetScalarValue(self.handle, value))
         return value[0]  # type: ignore[no-any-return]
 
     def __enter__(self) -> Scalar:
@@ -218,9 +218,9 @@ class BoolArray(_Owner):
     @property
     def values(self) -> tuple[bool, ...]:
         size = ffi.new("uint64_t *")
-        check(lib.bnapiGetBoolArraySize(self._handle, size))
+        check(lib.bnapiGetBoolArraySize(self.handle, size))
         values = ffi.new("bool[]", max(1, size[0]))
-        check(lib.bnapiGetBoolArrayValues(self._handle, values, size[0]))
+        check(lib.bnapiGetBoolArrayValues(self.handle, values, size[0]))
         return tuple(bool(v) for v in values[0 : size[0]])
 
     def __len__(self) -> int:
