@@ -8,6 +8,7 @@ namespace {
 
 // Sums over nothing are 0. Gradients of a type that cannot be written are left alone: nothing else is checked here.
 Program plan_empty(const Call& call, const BackwardArguments& a) {
+  Checker(call).views({a.grad_weight, a.grad_bias});
   FillProgram zeros(call);
   for (const Param* grad : {&a.grad_weight, &a.grad_bias}) {
     if (*grad && allows(call, kFloatTypes, (*grad)->dtype)) zeros.fill(*grad, 0);
@@ -69,8 +70,8 @@ Program plan_backward(const Call& call, const BackwardArguments& a, const Output
   const Checker check(call);
   check.required({a.grad_out, a.input});
   if (a.relu) check.required({a.output});
-  check.views({a.grad_out, a.input, a.output, a.weight, a.running_mean, a.running_var, a.save_mean,
-               a.save_invstd, a.grad_input, a.grad_weight, a.grad_bias, a.grad_residual});
+  check.views(
+      {a.grad_out, a.input, a.output, a.weight, a.running_mean, a.running_var, a.save_mean, a.save_invstd});
   if (a.input->empty() || a.grad_out->empty()) return plan_empty(call, a);
 
   check.mask("outputMask", mask.array(), mask.length());
@@ -80,6 +81,7 @@ Program plan_backward(const Call& call, const BackwardArguments& a, const Output
     if (mask[i]) check.required({*outputs[i]});
     any = any || mask[i];
   }
+  check.views({a.grad_input, a.grad_weight, a.grad_bias, a.grad_residual});
   check_dtypes(check, a, rules);
   check_data(check, a, rules);
   const Channels channels(a.grad_out, rules == BackwardRules::kFull ? channel_axis(a.grad_out) : 1);
