@@ -1,8 +1,8 @@
 """What the CUDA kernels move, and what they need of the chip, without a GPU.
 
-First table: every kernel that walks the data, at the shapes of ResNet-50, in both layouts, per dtype: the bytes
-that warps asked for over the bytes of the 32-byte sectors that they touched, as the emulator counts them on a
-sample of the blocks, and the barriers of a block. Second table: what ptxas reports per kernel.
+First table: every kernel that walks the data, at the shapes of ResNet-50, in both layouts, per dtype: the
+bytes that warps asked for over the bytes of the 32-byte sectors that they touched, as the emulator counts
+them on a sample of the blocks, and the barriers of a block. Second table: what ptxas reports per kernel.
 
 Ends with 1 if a judged kernel moves more than `GOAL` allows, or spills, or uses local memory. Judged are
 channels-last, and contiguous runs of at least `LONG_RUN` bytes.

@@ -108,9 +108,15 @@ __device__ inline float widen_fast(Half x) {
   return widen(x);
 #endif
 }
-__device__ inline float widen_fast(BFloat16 x) { return widen(x); }
-__device__ inline float widen_fast(float x) { return x; }
-__device__ inline double widen_fast(double x) { return x; }
+__device__ inline float widen_fast(BFloat16 x) {
+  return widen(x);
+}
+__device__ inline float widen_fast(float x) {
+  return x;
+}
+__device__ inline double widen_fast(double x) {
+  return x;
+}
 
 template <class T>
 __device__ inline T narrow_fast(float x);

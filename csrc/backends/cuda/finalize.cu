@@ -8,7 +8,7 @@ namespace {
 
 struct FinalizeArgs {
   const void* parts;
-  MapChannel* channels;
+  MapChannels channels;
   int32_t splits;
   int32_t lanes;
 };
@@ -18,10 +18,11 @@ template <class Part>
 __device__ Part merge_parts(const Program& p, const FinalizeArgs& args, int64_t channel, int lane) {
   Part part{};
   if (channel < p.channels) {
-    const Part* parts = static_cast<const Part*>(args.parts) + channel;
 #pragma unroll 4
-    for (int split = lane; split < args.splits; split += args.lanes)
-      part = merge(part, load_part(parts + split * p.channels));
+    for (int split = lane; split < args.splits; split += args.lanes) {
+      const double* planes = planes_of_split<Part>(args.parts, p.channels, split);
+      part = merge(part, load_planes<Part>(planes, p.channels, channel));
+    }
   }
   return fold_group(part, args.lanes, reinterpret_cast<Part*>(dynamic_shared()));
 }
@@ -53,18 +54,15 @@ __global__ void __launch_bounds__(kBlock)
   }
   if (channel >= p.channels || lane != 0) return;
   const ChannelCoefficients exact = finalize(p, channel, totals, count);
-  if (args.channels == nullptr) return;
-  MapChannel mapped;
-  mapped.exact = exact;
-  mapped.narrow = coefficients_f32(exact);
-  mapped.in_double = fits_f32(exact) ? 0 : 1;
-  mapped.unused = 0;
-  store_part(args.channels + channel, mapped);
+  if (args.channels.exact == nullptr) return;
+  store_planes(args.channels.exact, p.channels, channel, exact);
+  const NarrowChannel narrow{coefficients_f32(exact), fits_f32(exact) ? 0u : 1u};
+  store_planes(args.channels.narrow, p.channels, channel, narrow);
 }
 
 }  // namespace
 
-void launch_finalize(const Program& p, int splits, int lanes, const void* parts, MapChannel* channels,
+void launch_finalize(const Program& p, int splits, int lanes, const void* parts, const MapChannels& channels,
                      cudaStream_t stream) {
   const int64_t per_block = kBlock / lanes;
   LaunchShape shape;

@@ -29,8 +29,8 @@ __device__ inline bool reads_extra(const Program& p) {
 
 // The mapped value of element i in V; *grad_residual is dy as the activation lets it through.
 template <Map kMap, class V, class T, int kWidth>
-__device__ inline V map_element(const Program& p, const Mapped<T, kWidth>& in, int i, const Coefficients<V>& c,
-                                bool extra, V* grad_residual) {
+__device__ inline V map_element(const Program& p, const Mapped<T, kWidth>& in, int i,
+                                const Coefficients<V>& c, bool extra, V* grad_residual) {
   if constexpr (kMap == Map::kNormalize) {
     V y = normalize(in.x.template get<V>(p.x, i), c);
     if (extra) y += in.extra.template get<V>(p.extra, i);
@@ -51,27 +51,38 @@ template <Map kMap, class T>
 class ChannelMap {
  public:
   using Value = std::conditional_t<kMap == Map::kQuantize, double, typename Arithmetic<T>::Value>;
+  static constexpr bool kNarrow = std::is_same<Value, float>::value;
+  using Record = std::conditional_t<kNarrow, NarrowChannel, ChannelCoefficients>;
 
-  __device__ void start(const MapChannel* channels, int64_t channel) {
-    stored_ = channels + channel;
-    if constexpr (std::is_same<Value, float>::value) {
-      coefficients_ = load_part(&stored_->narrow);
-      in_double_ = load_global(&stored_->in_double) != 0;
+  __device__ static auto planes(const MapChannels& channels) {
+    if constexpr (kNarrow) {
+      return static_cast<const uint32_t*>(channels.narrow);
     } else {
-      coefficients_ = coefficients_f64(load_part(&stored_->exact));
+      return static_cast<const double*>(channels.exact);
+    }
+  }
+
+  __device__ void start(const Record& record) {
+    if constexpr (kNarrow) {
+      coefficients_ = record.coefficients;
+      in_double_ = record.in_double != 0;
+    } else {
+      coefficients_ = coefficients_f64(record);
     }
   }
 
   template <int kWidth>
-  __device__ void apply(const Program& p, const Mapped<T, kWidth>& in, int i, bool extra, Vector<T, kWidth>* out,
+  __device__ void apply(const Program& p, const MapChannels& channels, int64_t channel,
+                        const Mapped<T, kWidth>& in, int i, bool extra, Vector<T, kWidth>* out,
                         Vector<T, kWidth>* grad_residual) const {
     if constexpr (kMap == Map::kQuantize) {
       const Quantization z{p.input_scale, static_cast<double>(p.input_zero_point), p.output_scale,
                            static_cast<double>(p.output_zero_point)};
       const ChannelCoefficients c{coefficients_.mean_hi, coefficients_.scale, coefficients_.shift, 0, 0};
       out->set_integer(p.out, dequantize_normalize_requantize(in.x.template get<double>(p.x, i), c, z));
-    } else if (std::is_same<Value, float>::value && in_double_) {
-      apply_in(p, in, i, extra, coefficients_f64(load_part(&stored_->exact)), out, grad_residual);
+    } else if (kNarrow && in_double_) {
+      const auto exact = load_planes<ChannelCoefficients>(channels.exact, p.channels, channel);
+      apply_in(p, in, i, extra, coefficients_f64(exact), out, grad_residual);
     } else {
       apply_in(p, in, i, extra, coefficients_, out, grad_residual);
     }
@@ -87,7 +98,6 @@ class ChannelMap {
     if constexpr (kReadsDy<kMap>) grad_residual->set(p.grad_residual, i, masked);
   }
 
-  const MapChannel* stored_ = nullptr;
   Coefficients<Value> coefficients_;
   bool in_double_ = false;
 };
@@ -106,8 +116,8 @@ struct MapPlace {
 };
 
 template <Map kMap, class T, int kWidth>
-__device__ inline Mapped<T, kWidth> load_mapped(const Program& p, const Walk& walk, const MapPlace& at, int step,
-                                                int64_t channel, bool extra, bool aligned) {
+__device__ inline Mapped<T, kWidth> load_mapped(const Program& p, const Walk& walk, const MapPlace& at,
+                                                int step, int64_t channel, bool extra, bool aligned) {
   Mapped<T, kWidth> in;
   const auto load = [&](const DataArg& arg) {
     return Vector<T, kWidth>::load(arg, offset_of(p, walk, at.place, step, arg, channel), at.count, aligned);
@@ -119,13 +129,13 @@ __device__ inline Mapped<T, kWidth> load_mapped(const Program& p, const Walk& wa
 }
 
 template <Map kMap, class T, int kWidth>
-__device__ inline void store_mapped(const Program& p, const Walk& walk, const MapPlace& at, int step, int64_t channel,
-                                    bool aligned, const Vector<T, kWidth>& out,
+__device__ inline void store_mapped(const Program& p, const Walk& walk, const MapPlace& at, int step,
+                                    int64_t channel, bool aligned, const Vector<T, kWidth>& out,
                                     const Vector<T, kWidth>& grad_residual) {
   if (present(p.out)) out.store(p.out, offset_of(p, walk, at.place, step, p.out, channel), at.count, aligned);
   if (kReadsDy<kMap> && present(p.grad_residual)) {
-    grad_residual.store(p.grad_residual, offset_of(p, walk, at.place, step, p.grad_residual, channel), at.count,
-                        aligned);
+    grad_residual.store(p.grad_residual, offset_of(p, walk, at.place, step, p.grad_residual, channel),
+                        at.count, aligned);
   }
 }
 
@@ -135,19 +145,22 @@ __device__ inline bool all_aligned(const Program& p) {
 }
 
 template <int kWidth>
-inline constexpr int kMapInFlight = kWidth == 8 ? 2 : 4;  // vectors that a thread loads before it maps the first
+inline constexpr int kMapInFlight =
+    kWidth == 8 ? 2 : 4;  // vectors that a thread loads before it maps the first
 
 template <Map kMap, class T, int kWidth>
 __global__ void __launch_bounds__(kBlock)
-    map_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk, const MapChannel* channels) {
+    map_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
+             const MapChannels channels) {
   constexpr int kTogether = kMapInFlight<kWidth>;
   const int lane = threadIdx.x & (walk.lanes - 1);
   const int64_t group = blockIdx.x / walk.splits;
   const int split = blockIdx.x % walk.splits;
   const int64_t c = group * (kBlock / walk.lanes) + threadIdx.x / walk.lanes;
   if (c >= p.channels) return;
-  ChannelMap<kMap, T> channel;
-  channel.start(channels, c);
+  using Channel = ChannelMap<kMap, T>;
+  Channel channel;
+  channel.start(load_planes<typename Channel::Record>(Channel::planes(channels), p.channels, c));
   const bool extra = reads_extra<kMap>(p);
   const bool aligned = all_aligned(p);
   const int64_t begin = split * walk.chunk;
@@ -170,7 +183,7 @@ __global__ void __launch_bounds__(kBlock)
         Vector<T, kWidth> out, grad_residual;
 #pragma unroll
         for (int i = 0; i < kWidth; ++i)
-          channel.apply(p, in[u], i, extra, &out, &grad_residual);
+          channel.apply(p, channels, c, in[u], i, extra, &out, &grad_residual);
         store_mapped<kMap>(p, walk, at[u], kWidth, c, aligned, out, grad_residual);
       }
     }
@@ -179,7 +192,8 @@ __global__ void __launch_bounds__(kBlock)
 
 template <Map kMap, class T, int kWidth>
 __global__ void __launch_bounds__(kBlock)
-    map_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk, const MapChannel* channels) {
+    map_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
+                const MapChannels channels) {
   constexpr int kTogether = kMapInFlight<kWidth>;
   const int lane = threadIdx.x & (walk.lanes - 1);
   const int rank = threadIdx.x / walk.lanes;
@@ -188,12 +202,18 @@ __global__ void __launch_bounds__(kBlock)
   const int split = blockIdx.x % walk.splits;
   const int64_t c = (group * walk.lanes + lane) * kWidth;
   const int64_t left = p.channels - c;
+  using Channel = ChannelMap<kMap, T>;
+  Channel channel[kWidth];
+  {
+    typename Channel::Record records[kWidth];
+    load_planes_by_block(Channel::planes(channels), p.channels, group * walk.lanes * kWidth, walk.lanes,
+                         records);
+#pragma unroll
+    for (int i = 0; i < kWidth; ++i)
+      channel[i].start(records[i]);
+  }
   if (left <= 0) return;
   const int width = left < kWidth ? static_cast<int>(left) : kWidth;
-  ChannelMap<kMap, T> channel[kWidth];
-#pragma unroll
-  for (int i = 0; i < kWidth; ++i)
-    channel[i].start(channels, c + (i < width ? i : 0));
   const bool extra = reads_extra<kMap>(p);
   const bool aligned = all_aligned(p);
   const int64_t begin = split * walk.chunk;
@@ -216,7 +236,7 @@ __global__ void __launch_bounds__(kBlock)
         Vector<T, kWidth> out, grad_residual;
 #pragma unroll
         for (int i = 0; i < kWidth; ++i)
-          channel[i].apply(p, in[u], i, extra, &out, &grad_residual);
+          channel[i].apply(p, channels, c + i, in[u], i, extra, &out, &grad_residual);
         store_mapped<kMap>(p, walk, at[u], 1, c, aligned, out, grad_residual);
       }
     }
@@ -226,14 +246,17 @@ __global__ void __launch_bounds__(kBlock)
 // ---- the host's side ---------------------------------------------------------------------------------------
 
 template <Map kMap, class T>
-void launch_map_kind(const char* name, const Program& p, const Geometry& geometry, const MapChannel* channels,
-                     cudaStream_t stream) {
+void launch_map_kind(const char* name, const Program& p, const Geometry& geometry,
+                     const MapChannels& channels, cudaStream_t stream) {
   constexpr int kWide = kVectorWidth<T>;
   LaunchShape shape;
   shape.blocks = geometry.blocks;
   if (geometry.columns) {
-    launch(name, geometry.width == kWide ? map_columns<kMap, T, kWide> : map_columns<kMap, T, 1>, shape, stream, p,
-           geometry.walk, channels);
+    using Record = typename ChannelMap<kMap, T>::Record;
+    shape.shared_bytes = geometry.width == kWide ? shared_for_planes<Record, kWide>(geometry.walk.lanes)
+                                                 : shared_for_planes<Record, 1>(geometry.walk.lanes);
+    launch(name, geometry.width == kWide ? map_columns<kMap, T, kWide> : map_columns<kMap, T, 1>, shape,
+           stream, p, geometry.walk, channels);
   } else {
     launch(name, geometry.width == kWide ? map_rows<kMap, T, kWide> : map_rows<kMap, T, 1>, shape, stream, p,
            geometry.walk, channels);
@@ -241,7 +264,8 @@ void launch_map_kind(const char* name, const Program& p, const Geometry& geometr
 }
 
 template <class T>
-void launch_map(const Program& p, const Geometry& geometry, const MapChannel* channels, cudaStream_t stream) {
+void launch_map(const Program& p, const Geometry& geometry, const MapChannels& channels,
+                cudaStream_t stream) {
   switch (p.map) {
     case Map::kNormalize:
       launch_map_kind<Map::kNormalize, T>("map_normalize", p, geometry, channels, stream);

@@ -20,7 +20,9 @@ constexpr int64_t kMaxGrid = 2147483647;
 constexpr int64_t kMaxNarrowVectors = int64_t{1} << 31;  // walk.h: what its dividers can do
 constexpr uint64_t kWorkspaceAlignment = 64;
 
-int64_t divide_up(int64_t n, int64_t by) { return (n + by - 1) / by; }
+int64_t divide_up(int64_t n, int64_t by) {
+  return (n + by - 1) / by;
+}
 
 int64_t power_of_two_from(int64_t n) {
   int64_t power = 1;
@@ -147,7 +149,8 @@ Geometry make_geometry(const Program& p, const Tensors& tensors, bool typed) {
   splits = std::max<int64_t>(divide_up(walk.vectors, walk.chunk), 1);
   walk.splits = static_cast<int32_t>(splits);
   if (groups > kMaxGrid / splits) {
-    throw Error(BNAPI_ERR_PARAM_INVALID, "cuda: " + std::to_string(p.channels) + " channels are too many for a grid");
+    throw Error(BNAPI_ERR_PARAM_INVALID,
+                "cuda: " + std::to_string(p.channels) + " channels are too many for a grid");
   }
   geometry.blocks = static_cast<unsigned>(groups * splits);
   return geometry;
@@ -232,12 +235,14 @@ std::shared_ptr<const Plan> make_plan(const Program& p, const DeviceLimits&) {
     plan->reduce = make_geometry(p, reduced, plan->typed);
     const int splits = plan->reduce.walk.splits;
     plan->finalize_lanes = splits < 8 ? 1 : (splits < 2 * kWarp ? kWarp : kBlock);
-    plan->parts_offset = take(&plan->workspace_bytes,
-                              part_size(p.reduce) * static_cast<uint64_t>(p.channels) * static_cast<uint64_t>(splits));
+    plan->parts_offset =
+        take(&plan->workspace_bytes,
+             part_size(p.reduce) * static_cast<uint64_t>(p.channels) * static_cast<uint64_t>(splits));
   }
   if (p.map != Map::kNone && p.channels > 0) {
     plan->map = make_geometry(p, mapped, plan->typed);
-    plan->channels_offset = take(&plan->workspace_bytes, sizeof(MapChannel) * static_cast<uint64_t>(p.channels));
+    plan->channels_offset =
+        take(&plan->workspace_bytes, MapChannels::kBytes * static_cast<uint64_t>(p.channels));
   }
   plan->path = path_of(p, p.map != Map::kNone ? plan->map : plan->reduce);
   return plan;
@@ -250,20 +255,19 @@ void run_plan(const Plan& plan, const Program& p, void* workspace, cudaStream_t 
   }
   if (p.channels == 0) return;
   void* parts = static_cast<char*>(workspace) + plan.parts_offset;
-  auto* channels = reinterpret_cast<MapChannel*>(static_cast<char*>(workspace) + plan.channels_offset);
+  const MapChannels channels =
+      MapChannels::at(static_cast<char*>(workspace) + plan.channels_offset, p.channels);
   if (p.reduce != Reduce::kNone) {
-    with_type(plan.dtype, plan.typed, [&](auto element) {
-      launch_reduce<decltype(element)>(p, plan.reduce, parts, stream);
-    });
+    with_type(plan.dtype, plan.typed,
+              [&](auto element) { launch_reduce<decltype(element)>(p, plan.reduce, parts, stream); });
   }
   if (p.finalize != Finalize::kNone) {
-    launch_finalize(p, plan.reduce.walk.splits, plan.finalize_lanes, parts, p.map != Map::kNone ? channels : nullptr,
-                    stream);
+    launch_finalize(p, plan.reduce.walk.splits, plan.finalize_lanes, parts,
+                    p.map != Map::kNone ? channels : MapChannels{}, stream);
   }
   if (p.map != Map::kNone && p.count > 0) {
-    with_type(plan.dtype, plan.typed, [&](auto element) {
-      launch_map<decltype(element)>(p, plan.map, channels, stream);
-    });
+    with_type(plan.dtype, plan.typed,
+              [&](auto element) { launch_map<decltype(element)>(p, plan.map, channels, stream); });
   }
 }
 

@@ -11,8 +11,9 @@ namespace bn::cuda {
 // Loads what a reduction reads at one place. `element` is the offset of the channel (rows) or of the channel
 // vector (columns) in units of channels.
 template <class Channel, class T, int kWidth>
-__device__ inline Loaded<T, kWidth> load_place(const Program& p, const Walk& walk, const Place& place, int step,
-                                               int64_t channel, int count, const bool (&aligned)[3]) {
+__device__ inline Loaded<T, kWidth> load_place(const Program& p, const Walk& walk, const Place& place,
+                                               int step, int64_t channel, int count,
+                                               const bool (&aligned)[3]) {
   Loaded<T, kWidth> loaded;
   if constexpr (Channel::kUsesDy) {
     int64_t offsets[2] = {channel * p.x.channel_stride, channel * p.dy.channel_stride};
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kBlock)
   Channel sums;
   int64_t count = 0;
   if (active) {
-    sums.start(p, channel);
+    if constexpr (Channel::kUsesMean) sums.set_mean(reduction_mean(p, channel));
     const int64_t begin = split * walk.chunk;
     const int64_t end = begin + walk.chunk < walk.vectors ? begin + walk.chunk : walk.vectors;
     for (int64_t vector = begin + lane; vector < end; vector += int64_t{kInFlight} * walk.lanes) {
@@ -76,7 +77,13 @@ __global__ void __launch_bounds__(kBlock)
     }
   }
   const Part part = fold_group(sums.part(count), walk.lanes, reinterpret_cast<Part*>(dynamic_shared()));
-  if (active && lane == 0) store_part(static_cast<Part*>(parts) + split * p.channels + channel, part);
+  if (active && lane == 0)
+    store_planes(planes_of_split<Part>(parts, p.channels, split), p.channels, channel, part);
+}
+
+template <class Channel>
+__host__ __device__ constexpr size_t shared_for_means(int channels) {
+  return Channel::kUsesMean ? sizeof(double) * static_cast<size_t>(channels) : 0;
 }
 
 template <template <class> class Reduction, class T, int kWidth>
@@ -96,12 +103,23 @@ __global__ void __launch_bounds__(kBlock)
   const bool aligned[3] = {base_aligned(p.x), base_aligned(p.dy), base_aligned(p.extra)};
 
   Channel sums[kWidth];
-  int64_t count = 0;
-  if (width > 0) {
+  const int channels_of_block = walk.lanes * kWidth;
+  const int64_t first_channel = group * channels_of_block;
+  if constexpr (Channel::kUsesMean) {
+    // Each mean is read once by the block. Lane after lane in shared memory: no bank serves two lanes.
+    double* means = reinterpret_cast<double*>(dynamic_shared());
+    for (int mine = threadIdx.x; mine < channels_of_block; mine += kBlock) {
+      const int64_t c = first_channel + mine;
+      if (c < p.channels) means[mine % kWidth * walk.lanes + mine / kWidth] = reduction_mean(p, c);
+    }
+    __syncthreads();
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) {
-      if (i < width) sums[i].start(p, channel + i);
+      if (i < width) sums[i].set_mean(means[i * walk.lanes + lane]);
     }
+  }
+  int64_t count = 0;
+  if (width > 0) {
     const int64_t begin = split * walk.chunk;
     const int64_t end = begin + walk.chunk < walk.vectors ? begin + walk.chunk : walk.vectors;
     for (int64_t vector = begin + rank; vector < end; vector += int64_t{kTogether} * ranks) {
@@ -110,7 +128,8 @@ __global__ void __launch_bounds__(kBlock)
       for (int u = 0; u < kTogether; ++u) {
         const int64_t mine = vector + int64_t{u} * ranks;
         if (mine < end) {
-          loaded[u] = load_place<Channel, T, kWidth>(p, walk, place_of(walk, mine), 1, channel, width, aligned);
+          loaded[u] =
+              load_place<Channel, T, kWidth>(p, walk, place_of(walk, mine), 1, channel, width, aligned);
         }
       }
 #pragma unroll
@@ -126,8 +145,7 @@ __global__ void __launch_bounds__(kBlock)
   }
   // The ranks inside a warp by shuffles, then the warps through shared memory, one channel a thread.
   const int lane_of_warp = threadIdx.x % kWarp;
-  Part* shared = reinterpret_cast<Part*>(dynamic_shared());
-  const int channels_of_block = walk.lanes * kWidth;
+  Part* shared = reinterpret_cast<Part*>(dynamic_shared() + shared_for_means<Channel>(channels_of_block));
 #pragma unroll
   for (int i = 0; i < kWidth; ++i) {
     Part part = sums[i].part(count);
@@ -137,12 +155,12 @@ __global__ void __launch_bounds__(kBlock)
   }
   __syncthreads();
   for (int mine = threadIdx.x; mine < channels_of_block; mine += kBlock) {
-    const int64_t c = group * channels_of_block + mine;
+    const int64_t c = first_channel + mine;
     if (c >= p.channels) break;
     Part part = shared[mine];
     for (int warp = 1; warp < kBlock / kWarp; ++warp)
       part = merge(part, shared[warp * channels_of_block + mine]);
-    store_part(static_cast<Part*>(parts) + split * p.channels + c, part);
+    store_planes(planes_of_split<Part>(parts, p.channels, split), p.channels, c, part);
   }
 }
 
@@ -156,13 +174,16 @@ void launch_reduction(const char* name, const Program& p, const Geometry& geomet
   LaunchShape shape;
   shape.blocks = geometry.blocks;
   if (geometry.columns) {
-    shape.shared_bytes = sizeof(Part) * geometry.walk.lanes * geometry.width * (kBlock / kWarp);
-    launch(name, geometry.width == kWide ? reduce_columns<Reduction, T, kWide> : reduce_columns<Reduction, T, 1>,
+    const int channels = geometry.walk.lanes * geometry.width;
+    shape.shared_bytes =
+        shared_for_means<Reduction<T>>(channels) + sizeof(Part) * channels * (kBlock / kWarp);
+    launch(name,
+           geometry.width == kWide ? reduce_columns<Reduction, T, kWide> : reduce_columns<Reduction, T, 1>,
            shape, stream, p, geometry.walk, parts);
   } else {
     shape.shared_bytes = geometry.walk.lanes > kWarp ? sizeof(Part) * (kBlock / kWarp) : 0;
-    launch(name, geometry.width == kWide ? reduce_rows<Reduction, T, kWide> : reduce_rows<Reduction, T, 1>, shape,
-           stream, p, geometry.walk, parts);
+    launch(name, geometry.width == kWide ? reduce_rows<Reduction, T, kWide> : reduce_rows<Reduction, T, 1>,
+           shape, stream, p, geometry.walk, parts);
   }
 }
 

@@ -21,8 +21,7 @@ class MomentsChannel {
  public:
   using Part = Moments;
   static constexpr bool kUsesDy = false;
-
-  __device__ void start(const Program&, int64_t) {}
+  static constexpr bool kUsesMean = false;
 
   // `first`: nothing was added before.
   template <int kWidth>
@@ -46,8 +45,7 @@ class SumsChannel {
  public:
   using Part = RawSums<double>;
   static constexpr bool kUsesDy = false;
-
-  __device__ void start(const Program&, int64_t) {}
+  static constexpr bool kUsesMean = false;
 
   template <int kWidth>
   __device__ void add(const Program& p, const Loaded<T, kWidth>& loaded, int i, bool) {
@@ -65,8 +63,10 @@ class DyDotXmuChannel {
  public:
   using Part = DyDotXmu<double>;
   static constexpr bool kUsesDy = true;
+  static constexpr bool kUsesMean = true;
 
-  __device__ void start(const Program& p, int64_t channel) { mean_ = reduction_mean(p, channel); }
+  // Before anything is added.
+  __device__ void set_mean(double mean) { mean_ = mean; }
 
   template <int kWidth>
   __device__ void add(const Program& p, const Loaded<T, kWidth>& loaded, int i, bool) {

@@ -171,6 +171,8 @@ struct Vector<AnyElement, 1> {
 };
 
 // Do whole vectors of this tensor lie at multiples of 16 bytes? The plan has seen to the strides.
-__device__ inline bool base_aligned(const DataArg& arg) { return (reinterpret_cast<uintptr_t>(arg.data) & 15u) == 0; }
+__device__ inline bool base_aligned(const DataArg& arg) {
+  return (reinterpret_cast<uintptr_t>(arg.data) & 15u) == 0;
+}
 
 }  // namespace bn::cuda

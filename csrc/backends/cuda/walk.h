@@ -24,7 +24,8 @@ struct Divider {
 
   static Divider by(uint32_t divisor) {
     uint32_t shift = 0;
-    while (shift < 32 && (uint64_t{1} << shift) < divisor) ++shift;
+    while (shift < 32 && (uint64_t{1} << shift) < divisor)
+      ++shift;
     const uint64_t magic = ((uint64_t{1} << 32) * ((uint64_t{1} << shift) - divisor)) / divisor + 1;
     return {divisor, static_cast<uint32_t>(magic), shift};
   }
