@@ -1,4 +1,4 @@
-"""Every rule of every operator: its status, the parameter that the message names, and its place in the order."""
+"""Every rule of every operator: its status, the parameter that its message names, its place in the order."""
 
 from __future__ import annotations
 
