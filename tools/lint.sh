@@ -27,5 +27,6 @@ check pyright pyright
 check codespell codespell
 check "generated files" python csrc/ascend/generate.py --check
 check "generated stub" python tools/make_stub.py --check
+check "operators page" python docs/generate_operators.py --check
 check "repository files" python tools/check_files.py
 exit $status
