@@ -7,7 +7,7 @@ has layers with state, and `pybn_api.ffi` and `pybn_api.lib` are the C library i
 
 from __future__ import annotations
 
-from pybn_api import plan
+from pybn_api import nn, plan
 from pybn_api._lib import ffi, lib
 from pybn_api.arrays.device_array import DeviceArray
 from pybn_api.errors import (
@@ -94,6 +94,7 @@ __all__ = [
     "init",
     "isa",
     "lib",
+    "nn",
     "num_threads",
     "plan",
     "quantized_batch_norm",

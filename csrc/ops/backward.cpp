@@ -112,7 +112,8 @@ Program plan_backward(const Call& call, const BackwardArguments& a, const Output
   program.data(&Program::dy, a.grad_out);
   program.data(&Program::x, a.input);
   if (a.relu) program.data(&Program::extra, a.output);
-  program.data(&Program::out, a.grad_input);
+  // A map always writes `out`. Where only gradResidual is asked for, `out` is the same memory, written just before.
+  program.data(&Program::out, a.grad_input || !a.grad_residual ? a.grad_input : a.grad_residual);
   program.data(&Program::grad_residual, a.grad_residual);
   program.per_channel(&Program::weight, a.weight);
   program.per_channel(&Program::grad_weight, a.grad_weight);

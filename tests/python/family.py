@@ -180,15 +180,17 @@ def _fast(i: Inputs, training: bool, optional: bool = True) -> Example:
     return example
 
 
-def _act_backward(i: Inputs, training: bool, relu: bool, residual: bool = True) -> Example:
-    example = _backward(i, training)
+def _act_backward(
+    i: Inputs, training: bool, relu: bool, residual: bool = True, mask: tuple[bool, ...] = (True,) * 3
+) -> Example:
+    example = _backward(i, training, mask=mask)
     if relu:
         # The saved output: about half of it zero, and both signs of zero.
         example.data["output"] = np.maximum(i.normal(), 0).astype(i.dtype)
         example.data["output"][:1, :1] = -0.0
     if residual:
         example.outputs["grad_residual"] = i.like_x
-    example.attributes |= {"activation": int(relu), "output_mask": (True, True, True, residual)}
+    example.attributes |= {"activation": int(relu), "output_mask": (*mask, residual)}
     return example
 
 
@@ -286,6 +288,13 @@ WAYS = [
     Way("BatchNormActBackward", "train_relu_only", lambda i: _act_backward(i, True, True, residual=False)),
     Way("BatchNormActBackward", "train_identity", lambda i: _act_backward(i, True, False)),
     Way("BatchNormActBackward", "eval_relu", lambda i: _act_backward(i, False, True)),
+    Way("BatchNormActBackward", "residual_only", lambda i: _act_backward(i, True, True, mask=(False,) * 3)),
+    Way(
+        "BatchNormActBackward",
+        "residual_and_parameters",
+        lambda i: _act_backward(i, True, True, mask=(False, True, True)),
+    ),
+    Way("BatchNormActBackward", "eval_residual", lambda i: _act_backward(i, False, True, mask=(False,) * 3)),
     Way("BatchNormReduceBackward", "all", _reduce_backward),
     Way("BatchNormElemtBackward", "all", lambda i: _elemt_backward(i, np.array([7, 30], np.int32))),
     Way(
