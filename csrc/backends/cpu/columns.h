@@ -14,6 +14,7 @@ namespace bn::cpu::BN_ISA {
 inline constexpr int kGroup = kVectorBytes == 64 ? 8 : 4;
 // Positions after which the walk moves on to the next group: short, so that memory is read nearly in order.
 inline constexpr int kStrip = 16;
+inline constexpr int kMapStrip = 32;
 
 template <class Elem>
 BN_INLINE Pointers<Elem> row_at(const Pointers<Elem>& base, const int64_t* offsets, int64_t column) {
@@ -41,8 +42,13 @@ BN_INLINE void add_rows(typename Reduction::Sums* sums, const VD* centres, const
   for (int64_t u = 0; u < count; ++u) {
     const auto row = row_at(base, offsets[u], column);
 #pragma GCC unroll 16
-    for (int j = 0; j < kVectors; ++j)
+    for (int j = 0; j < kVectors; ++j) {
+      constexpr int kBytes = kDoubles * static_cast<int>(sizeof(Elem));
+      if (j * kBytes % 64 == 0)
+        prefetch_for(Reduction::kReads, row,
+                     j * kDoubles + kPrefetchBytes / static_cast<int64_t>(sizeof(Elem)));
       Reduction::add(local[j], row, j * kDoubles, centres[j]);
+    }
   }
   for (int j = 0; j < kVectors; ++j)
     sums[j] = local[j];
@@ -181,9 +187,13 @@ void reduce_columns(const Program& p, const Schedule& s, int64_t channel, int64_
   }
 }
 
-// The coefficients of up to kColumnBlock columns, one array a field, padded to whole vectors.
-template <class Scalar>
+// The coefficients of up to kColumnBlock columns, one array a field, padded to whole vectors. Whole steps of paired
+// types have those of their even columns first, then those of the odd ones.
+template <class Elem>
 struct ColumnCoefficients {
+  using Scalar = typename ComputeOf<Elem>::Scalar;
+  using V = typename ComputeOf<Elem>::Vector;
+
   alignas(64) Scalar mean_hi[kColumnBlock];
   alignas(64) Scalar mean_lo[kColumnBlock];
   alignas(64) Scalar scale[kColumnBlock];
@@ -191,18 +201,28 @@ struct ColumnCoefficients {
   alignas(64) Scalar offset[kColumnBlock];
   alignas(64) Scalar slope[kColumnBlock];
 
-  BN_INLINE void set(int64_t v, const Coefficients<Scalar>& k) {
-    mean_hi[v] = k.mean_hi;
-    mean_lo[v] = k.mean_lo;
-    scale[v] = k.scale;
-    shift[v] = k.shift;
-    offset[v] = k.offset;
-    slope[v] = k.slope;
+  BN_INLINE void set(int64_t v, int64_t columns, const Coefficients<Scalar>& k) {
+    int64_t at = v;
+    if (kPaired<Elem> && v < columns / kStep<Elem> * kStep<Elem>) {
+      const int64_t place = v % kStep<Elem>;
+      at = v - place + place % 2 * kFloats + place / 2;
+    }
+    mean_hi[at] = k.mean_hi;
+    mean_lo[at] = k.mean_lo;
+    scale[at] = k.scale;
+    shift[at] = k.shift;
+    offset[at] = k.offset;
+    slope[at] = k.slope;
   }
-  template <class V>
   BN_INLINE Coefficients<V> get(int64_t v) const {
     return {load_raw<V>(mean_hi + v), load_raw<V>(mean_lo + v), load_raw<V>(scale + v),
             load_raw<V>(shift + v),   load_raw<V>(offset + v),  load_raw<V>(slope + v)};
+  }
+  BN_INLINE StepCoefficients<Elem, V> step(int64_t v) const {
+    StepCoefficients<Elem, V> s;
+    s.k = get(v);
+    if constexpr (kPaired<Elem>) s.odd = get(v + kFloats);
+    return s;
   }
 };
 
@@ -217,15 +237,45 @@ BN_INLINE Coefficients<double> coefficients_as<double>(const ChannelCoefficients
   return coefficients_f64(k);
 }
 
+// Maps rows [0, count) of kSteps steps of columns, whose coefficients stay in registers.
+template <int kSteps, bool kStream, class Map, class Elem>
+BN_INLINE void map_group(const Map& map, const Pointers<Elem>& base, const int64_t (*offsets)[kTensors],
+                         int64_t count, int64_t column, const ColumnCoefficients<Elem>& k) {
+  StepCoefficients<Elem, typename ComputeOf<Elem>::Vector> local[kSteps];
+#pragma GCC unroll 16
+  for (int j = 0; j < kSteps; ++j)
+    local[j] = k.step(column + j * kStep<Elem>);
+  for (int64_t u = 0; u < count; ++u) {
+    const auto row = row_at(base, offsets[u], column);
+#pragma GCC unroll 16
+    for (int j = 0; j < kSteps; ++j)
+      map_step<kStream>(map, row, j * kStep<Elem>, local[j]);
+  }
+}
+
+// Rows [0, count) of all columns.
 template <bool kStream, class Map, class Elem>
-BN_INLINE void map_row(const Map& map, const Pointers<Elem>& row, int64_t columns,
-                       const ColumnCoefficients<typename ComputeOf<Elem>::Scalar>& k) {
-  using V = typename ComputeOf<Elem>::Vector;
-  constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(typename ComputeOf<Elem>::Scalar));
+__attribute__((noinline)) void map_rows(const Map& map, const Pointers<Elem>& base,
+                                        const int64_t (*offsets)[kTensors], int64_t count, int64_t columns,
+                                        const ColumnCoefficients<Elem>& k) {
+  constexpr int kWidth = sizeof(Elem) == 8 ? kDoubles : kFloats;
+  constexpr int kMapSteps = (kVectorBytes == 64 ? 4 : 2) * kWidth / kStep<Elem>;
   int64_t v = 0;
-  for (; v + kWidth <= columns; v += kWidth)
-    map_vector<kStream>(map, row, v, k.template get<V>(v));
-  if (v < columns) map_tail(map, row, v, static_cast<int>(columns - v), k.template get<V>(v));
+  for (; v + kMapSteps * kStep<Elem> <= columns; v += kMapSteps * kStep<Elem>)
+    map_group<kMapSteps, kStream>(map, base, offsets, count, v, k);
+  for (; v + kStep<Elem> <= columns; v += kStep<Elem>)
+    map_group<1, kStream>(map, base, offsets, count, v, k);
+  for (; v < columns; v += kWidth) {
+    const auto coefficients = k.get(v);
+    for (int64_t u = 0; u < count; ++u) {
+      const auto row = row_at(base, offsets[u], v);
+      if (v + kWidth <= columns) {
+        map_vector<false>(map, row, 0, coefficients);
+      } else {
+        map_tail(map, row, 0, static_cast<int>(columns - v), coefficients);
+      }
+    }
+  }
 }
 
 // Are whole rows of streaming stores possible?
@@ -248,7 +298,9 @@ __attribute__((noinline)) void map_row_mixed(const Map& map, const Pointers<Elem
     Pointers<Elem> at;
     for (int t = 0; t < kTensors; ++t)
       at.at[t] = row.at[t] + v;
-    map_run(map, at, 1, k[v % channels], false);
+    RunCoefficients<Elem> ready;
+    ready.set(k[v % channels]);
+    map_run(map, at, 1, ready, false);
   }
 }
 
@@ -257,30 +309,44 @@ template <class Elem, class Map>
 void map_columns(const Map& map, const Program& p, const Schedule& s, int64_t channel, int64_t channels,
                  int64_t first_unit, int64_t end_unit, const ChannelCoefficients* coefficients) {
   using Scalar = typename ComputeOf<Elem>::Scalar;
-  ColumnCoefficients<Scalar> k;
+  ColumnCoefficients<Elem> k;
   for (int64_t begin = 0; begin < channels; begin += kColumnBlock) {
     const int64_t here = smaller(channels - begin, kColumnBlock);
     const int64_t columns = here * s.repeat;
     bool vectors = true;
-    for (int64_t v = 0; v < columns; ++v) {
-      k.set(v, coefficients_as<Scalar>(coefficients[begin + v % here]));
-      vectors = vectors && (sizeof(Scalar) == 8 || fits_f32(coefficients[begin + v % here]));
-    }
+    const auto set_coefficients = [&](int64_t width) {
+      for (int64_t v = 0; v < width; ++v)
+        k.set(v, width, coefficients_as<Scalar>(coefficients[begin + v % here]));
+    };
+    set_coefficients(columns);
+    for (int64_t c = 0; c < here; ++c)
+      vectors = vectors && (sizeof(Scalar) == 8 || fits_f32(coefficients[begin + c]));
     const auto base = columns_base<Elem>(p, s, channel + begin);
     const bool stream_out = s.stream_out && rows_are_aligned(s, base.at[kOut]);
+    int64_t offsets[kMapStrip][kTensors];
+    const auto map_strip = [&](int64_t rows, int64_t width) {
+      if (!vectors) {
+        for (int64_t u = 0; u < rows; ++u)
+          map_row_mixed(map, row_at(base, offsets[u], 0), width, here, coefficients + begin);
+      } else if (stream_out) {
+        map_rows<true>(map, base, offsets, rows, width, k);
+      } else {
+        map_rows<false>(map, base, offsets, rows, width, k);
+      }
+    };
     Odometer odometer(s, s.loop_dims);
     odometer.seek(first_unit);
-    const auto map_one = [&](int64_t width) {
-      const auto row = row_at(base, odometer.offset, 0);
-      if (!vectors) return map_row_mixed(map, row, width, here, coefficients + begin);
-      if (stream_out) return map_row<true>(map, row, width, k);
-      return map_row<false>(map, row, width, k);
-    };
-    for (int64_t unit = first_unit; unit < end_unit; ++unit, odometer.next())
-      map_one(columns);
+    for (int64_t unit = first_unit; unit < end_unit; unit += kMapStrip) {
+      const int64_t rows = smaller(kMapStrip, end_unit - unit);
+      for (int64_t u = 0; u < rows; ++u, odometer.next())
+        memcpy(offsets[u], odometer.offset, sizeof(offsets[u]));
+      map_strip(rows, columns);
+    }
     if (s.remainder > 0 && end_unit == s.units) {
       odometer.seek_end();
-      map_one(s.remainder * here);
+      memcpy(offsets[0], odometer.offset, sizeof(offsets[0]));
+      set_coefficients(s.remainder * here);
+      map_strip(1, s.remainder * here);
     }
   }
 }

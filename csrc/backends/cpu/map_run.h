@@ -121,6 +121,47 @@ BN_INLINE void map_vector(const Map& map, const Pointers<Elem>& p, int64_t i, co
   if (map.writes() >> kGradResidual & 1) store(p.at[kGradResidual] + i, residual);
 }
 
+// Bfloat16 elements are mapped in pairs of vectors (simd.h); the others one vector at a time.
+template <class Elem>
+inline constexpr bool kPaired = std::is_same<Elem, BFloat16>::value;
+
+// Elements that map_step takes: a vector, or a pair of them.
+template <class Elem>
+inline constexpr int kStep = kPaired<Elem> ? 2 * kFloats : (sizeof(Elem) == 8 ? kDoubles : kFloats);
+
+template <class Elem, class V>
+struct StepCoefficients {
+  Coefficients<V> k;
+};
+template <class V>
+struct StepCoefficients<BFloat16, V> {
+  Coefficients<V> k, odd;
+};
+
+// kStep elements at p + i.
+template <bool kStream, class Map, class Elem, class V>
+BN_INLINE void map_step(const Map& map, const Pointers<Elem>& p, int64_t i,
+                        const StepCoefficients<Elem, V>& k) {
+  const unsigned reads = map.reads();
+  prefetch_for(reads, p, i + kPrefetchBytes / static_cast<int64_t>(sizeof(Elem)));
+  if constexpr (!kPaired<Elem>) {
+    map_vector<kStream>(map, p, i, k.k);
+  } else {
+    Pair x{}, dy{}, extra{}, out, residual;
+    if (reads >> kX & 1) x = load_pair(p.x() + i);
+    if (reads >> kDy & 1) dy = load_pair(p.dy() + i);
+    if (reads >> kExtra & 1) extra = load_pair(p.extra() + i);
+    map.apply(x.even, dy.even, extra.even, k.k, out.even, residual.even);
+    map.apply(x.odd, dy.odd, extra.odd, k.odd, out.odd, residual.odd);
+    if constexpr (kStream) {
+      stream_raw(p.at[kOut] + i, round_pair(out));
+    } else {
+      store_raw(p.at[kOut] + i, round_pair(out));
+    }
+    if (map.writes() >> kGradResidual & 1) store_raw(p.at[kGradResidual] + i, round_pair(residual));
+  }
+}
+
 // Fewer elements than a vector has.
 template <class Map, class Elem, class V>
 __attribute__((noinline)) void map_tail(const Map& map, const Pointers<Elem>& p, int64_t i, int count,
@@ -135,8 +176,7 @@ __attribute__((noinline)) void map_tail(const Map& map, const Pointers<Elem>& p,
   map_vector<false>(map, q, 0, k);
   for (int t = 0; t < kTensors; ++t) {
     if ((map.writes() >> t & 1) == 0) continue;
-    for (int j = 0; j < count; ++j)
-      p.at[t][i + j] = buffer[t][j];
+    store_tail<kWidth>(p.at[t] + i, buffer[t], count);
   }
 }
 
@@ -179,41 +219,62 @@ template <bool kStream, class Map, class Elem, class V>
 BN_INLINE void map_run_vectors(const Map& map, const Pointers<Elem>& p, int64_t count,
                                const Coefficients<V>& k) {
   constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(typename ComputeOf<Elem>::Scalar));
+  StepCoefficients<Elem, V> step;
+  step.k = k;
+  if constexpr (kPaired<Elem>) step.odd = k;
   int64_t i = 0;
   if constexpr (kStream) {
     // Streaming stores are aligned to the bytes they write.
-    constexpr uintptr_t kStoreBytes = kWidth * sizeof(Elem);
+    constexpr uintptr_t kStoreBytes = kStep<Elem> * sizeof(Elem);
     const uintptr_t past = reinterpret_cast<uintptr_t>(p.at[kOut]) % kStoreBytes;
-    const int64_t head = past == 0 ? 0 : static_cast<int64_t>((kStoreBytes - past) / sizeof(Elem));
-    if (head >= count) {
-      if (count > 0) map_tail(map, p, 0, static_cast<int>(count), k);
-      return;
-    }
-    if (head > 0) map_tail(map, p, 0, static_cast<int>(head), k);
+    int64_t head = past == 0 ? 0 : static_cast<int64_t>((kStoreBytes - past) / sizeof(Elem));
+    if (head > count) head = count;
+    for (; i + kWidth <= head; i += kWidth)
+      map_vector<false>(map, p, i, k);
+    if (i < head) map_tail(map, p, i, static_cast<int>(head - i), k);
     i = head;
   }
-  for (; i + kWidth <= count; i += kWidth)
-    map_vector<kStream>(map, p, i, k);
+  for (; i + kStep<Elem> <= count; i += kStep<Elem>)
+    map_step<kStream>(map, p, i, step);
+  if (kPaired<Elem> && i + kWidth <= count) {
+    map_vector<false>(map, p, i, k);
+    i += kWidth;
+  }
   if (i < count) map_tail(map, p, i, static_cast<int>(count - i), k);
 }
 
+// A channel's coefficients, ready for its runs.
+template <class Elem>
+struct RunCoefficients {
+  Coefficients<typename ComputeOf<Elem>::Scalar> compute;
+  ChannelCoefficients exact;
+  bool fits;  // float32 can hold them
+
+  BN_INLINE void set(const ChannelCoefficients& k) {
+    exact = k;
+    if constexpr (sizeof(Elem) == 8) {
+      compute = coefficients_f64(k);
+      fits = true;
+    } else {
+      compute = coefficients_f32(k);
+      fits = fits_f32(k);
+    }
+  }
+};
+
 template <class Map, class Elem>
 __attribute__((noinline)) void map_run(const Map& map, const Pointers<Elem>& p, int64_t count,
-                                       const ChannelCoefficients& k, bool stream_out) {
-  if constexpr (sizeof(Elem) == 8) {
-    const auto vectors = broadcast(coefficients_f64(k));
-    if (stream_out) return map_run_vectors<true>(map, p, count, vectors);
-    return map_run_vectors<false>(map, p, count, vectors);
-  } else {
-    if (!fits_f32(k)) {
+                                       const RunCoefficients<Elem>& k, bool stream_out) {
+  if constexpr (sizeof(Elem) != 8) {
+    if (!k.fits) {
       for (int64_t i = 0; i < count; ++i)
-        map_element_f64(map, p, i, coefficients_f64(k));
+        map_element_f64(map, p, i, coefficients_f64(k.exact));
       return;
     }
-    const auto vectors = broadcast(coefficients_f32(k));
-    if (stream_out) return map_run_vectors<true>(map, p, count, vectors);
-    return map_run_vectors<false>(map, p, count, vectors);
   }
+  const auto vectors = broadcast(k.compute);
+  if (stream_out) return map_run_vectors<true>(map, p, count, vectors);
+  return map_run_vectors<false>(map, p, count, vectors);
 }
 
 }  // namespace bn::cpu::BN_ISA

@@ -14,8 +14,6 @@ constexpr int64_t kMaxTasks = 256;
 constexpr int64_t kEnoughBlocks = 16;
 // Splits are merged one by one, for each channel.
 constexpr int64_t kMaxSplits = 64;
-// What a core's level-2 cache holds between a block's reduction and its map.
-constexpr int64_t kCachedBytes = 1 << 20;
 // Short rows are walked over so many channels that memory is read in pieces of at least this size.
 constexpr int64_t kPieceBytes = 2 << 10;
 // Rows shorter than this are packed.
@@ -23,6 +21,8 @@ constexpr int64_t kShortestRow = 8;
 constexpr int64_t kLongestUnit = kChain * kLanes;
 // Outputs from this size on are written past the caches.
 constexpr int64_t kStreamBytes = 4 << 20;
+// Runs shorter than this are not: their unaligned ends would be most of the work.
+constexpr int64_t kShortestStreamed = 256;
 // Counters longer than this are not summed by every task.
 constexpr int64_t kLongCounter = 64;
 // The largest part (float64 data) and a channel's coefficients, in the workspace.
@@ -225,14 +225,11 @@ void cut_channel(Schedule& s, const Program& p) {
 }
 
 // Blocks of channels, tasks and splits.
-void cut_work(Schedule& s, const Program& p, unsigned reads) {
-  int64_t read_bytes = 0;  // per position of a channel
-  int64_t moved_bytes = 0;
+void cut_work(Schedule& s, const Program& p) {
+  int64_t moved_bytes = 0;  // per position of a channel
   for (int t = 0; t < kTensors; ++t) {
     if (!used(s, t)) continue;
-    const int64_t size = dtype_size(s.views[t].dtype);
-    moved_bytes += size;
-    if (reads >> t & 1) read_bytes += size;
+    moved_bytes += dtype_size(s.views[t].dtype);
   }
   const int64_t size = dtype_size(s.elem);
   s.work_bytes = p.channels * p.count * moved_bytes;
@@ -258,9 +255,10 @@ void cut_work(Schedule& s, const Program& p, unsigned reads) {
   const int64_t blocks = ceil_div(p.channels, s.channels_per_task);
   bool split = blocks < wanted && blocks < kEnoughBlocks;
   if (s.path == Path::kChannelsLast && wanted > 1) {
-    // A block of whole cache lines either stays in cache between the stages, or reading memory in order pays more.
-    split = split || s.channels_per_task * p.count * read_bytes > kCachedBytes;
-    if (split && s.tiles > 1) s.channels_per_task = p.channels;
+    // Memory is read in order: walking a block of channels over all positions is several times slower, even where
+    // the block then stays in cache.
+    split = s.tiles > 1;
+    if (split) s.channels_per_task = p.channels;
   }
   if (!split || s.tiles == 1) return;
   const int64_t split_blocks = ceil_div(p.channels, s.channels_per_task);
@@ -291,14 +289,14 @@ void plan_data(Schedule& s, const Program& p) {
   s.tiles_per_split = 1;
   if (p.count > 0 && p.channels > 0) {
     cut_channel(s, p);
-    cut_work(s, p, uses.reads);
+    cut_work(s, p);
   } else {
     s.block = 1;
     s.channels_per_task = std::max<int64_t>(1, p.channels);
   }
   if (s.splits == 1) s.tiles_per_split = std::max<int64_t>(1, s.tiles);
-  s.stream_out = s.path != Path::kPacked && p.map != Map::kNone &&
-                 p.channels * p.count * dtype_size(s.elem) >= kStreamBytes;
+  s.stream_out = s.path != Path::kPacked && (s.path != Path::kRows || s.unit_length >= kShortestStreamed) &&
+                 p.map != Map::kNone && p.channels * p.count * dtype_size(s.elem) >= kStreamBytes;
 
   const int64_t blocks = p.channels == 0 ? 0 : ceil_div(p.channels, s.channels_per_task);
   const bool long_counter = p.finalize == Finalize::kElemtBackward && elements(p.counts) > kLongCounter;

@@ -72,13 +72,17 @@ void reduce_block(Walk& walk, const Program& p, const Schedule& s, int64_t chann
 template <class Map, class Walk>
 void map_block(const Map& map, Walk& walk, const Schedule& s, int64_t channel, int64_t channels,
                int64_t first_unit, int64_t end_unit, const ChannelCoefficients* coefficients) {
+  using Elem = typename Walk::Elem;
+  Scratch<RunCoefficients<Elem>, kMaxBlock> ready;
+  for (int64_t c = 0; c < channels; ++c)
+    ready.items[c].set(coefficients[c]);
   walk.begin(channel, channels);
   walk.seek(first_unit);
   for (int64_t unit = first_unit; unit < end_unit; ++unit, walk.next()) {
     walk.read(map.reads());
     const int64_t length = walk.count();
     for (int64_t c = 0; c < channels; ++c)
-      map_run(map, walk.row(c), length, coefficients[c], s.stream_out);
+      map_run(map, walk.row(c), length, ready.items[c], s.stream_out);
     walk.write(map.writes());
   }
 }

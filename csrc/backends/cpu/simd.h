@@ -62,6 +62,48 @@ BN_INLINE VD broadcast(double x) {
   return x - VD{};
 }
 
+// ---- conversions between vectors: by instruction where GCC 12 makes several of __builtin_convertvector ------------
+
+BN_INLINE VD to_f64(Vec<float, kDoubles> x) {
+#if defined(__AVX512F__)
+  // (Here and below: the unmasked intrinsics read an undefined vector, which GCC 12 warns of.)
+  return bit_cast<VD>(_mm512_maskz_cvtps_pd(0xFF, bit_cast<__m256>(x)));
+#elif defined(__AVX2__)
+  return bit_cast<VD>(_mm256_cvtps_pd(bit_cast<__m128>(x)));
+#else
+  return __builtin_convertvector(x, VD);
+#endif
+}
+
+template <int kCount>
+BN_INLINE Vec<uint32_t, kCount> load_u16_as_u32(const void* p) {
+#if defined(__AVX512F__)
+  if constexpr (kCount == 16) {
+    return bit_cast<Vec<uint32_t, 16>>(_mm512_maskz_cvtepu16_epi32(0xFFFF, load_raw<__m256i>(p)));
+  }
+#endif
+#if defined(__AVX2__)
+  if constexpr (kCount == 8) return bit_cast<Vec<uint32_t, 8>>(_mm256_cvtepu16_epi32(load_raw<__m128i>(p)));
+  if constexpr (kCount == 4) {
+    return bit_cast<Vec<uint32_t, 4>>(_mm_cvtepu16_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))));
+  }
+#endif
+  return __builtin_convertvector(load_raw<Vec<uint16_t, kCount>>(p), Vec<uint32_t, kCount>);
+}
+
+// The low halves of a vector's 32-bit lanes, whose high halves are 0.
+BN_INLINE Vec<uint16_t, kFloats> low_halves(Vec<uint32_t, kFloats> x) {
+#if defined(__AVX512F__)
+  return bit_cast<Vec<uint16_t, 16>>(_mm512_maskz_cvtepi32_epi16(0xFFFF, bit_cast<__m512i>(x)));
+#elif defined(__AVX2__)
+  const __m256i v = bit_cast<__m256i>(x);
+  const __m256i packed = _mm256_packus_epi32(v, v);
+  return bit_cast<Vec<uint16_t, 8>>(_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08)));
+#else
+  return __builtin_convertvector(x, Vec<uint16_t, kFloats>);
+#endif
+}
+
 // ---- widening ------------------------------------------------------------------------------------------------
 
 template <int kCount>
@@ -71,8 +113,7 @@ BN_INLINE Vec<float, kCount> load_f32(const float* p) {
 
 template <int kCount>
 BN_INLINE Vec<float, kCount> load_f32(const BFloat16* p) {
-  const auto bits = load_raw<Vec<uint16_t, kCount>>(p);
-  return bit_cast<Vec<float, kCount>>(__builtin_convertvector(bits, Vec<uint32_t, kCount>) << 16);
+  return bit_cast<Vec<float, kCount>>(load_u16_as_u32<kCount>(p) << 16);
 }
 
 template <int kCount>
@@ -92,7 +133,7 @@ BN_INLINE Vec<float, kCount> load_f32(const Half* p) {
 #else
   using VI = Vec<uint32_t, kCount>;
   using V = Vec<float, kCount>;
-  const VI bits = __builtin_convertvector(load_raw<Vec<uint16_t, kCount>>(p), VI);
+  const VI bits = load_u16_as_u32<kCount>(p);
   const VI magnitude = bits & 0x7FFFu;
   // 2^112 moves the half's exponent bias to the float's: exact, also from a subnormal.
   const V scaled = bit_cast<V>(magnitude << 13) * bit_cast<float>(uint32_t{0x77800000u});
@@ -104,7 +145,7 @@ BN_INLINE Vec<float, kCount> load_f32(const Half* p) {
 // One vector of doubles from any element type.
 template <class Elem>
 BN_INLINE VD load_f64(const Elem* p) {
-  return __builtin_convertvector(load_f32<kDoubles>(p), VD);
+  return to_f64(load_f32<kDoubles>(p));
 }
 BN_INLINE VD load_f64(const double* p) {
   return load_raw<VD>(p);
@@ -126,16 +167,42 @@ BN_INLINE VD one_nan<VD>(VD x) {
 // The bits of one vector of floats as elements of a half type.
 using VHalfBits = Vec<uint16_t, kFloats>;
 
-BN_INLINE VHalfBits round_to_bfloat16(VF x) {
+// The high half of each lane is the bfloat16.
+BN_INLINE Vec<uint32_t, kFloats> round_high_half(VF x) {
   using VI = Vec<uint32_t, kFloats>;
   const VI bits = bit_cast<VI>(one_nan(x));
-  return __builtin_convertvector((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16, VHalfBits);
+#if defined(__AVX512F__)
+  const __m512i raw = bit_cast<__m512i>(bits);
+  const __mmask16 odd = _mm512_test_epi32_mask(raw, _mm512_set1_epi32(0x10000));
+  const __m512i below = _mm512_add_epi32(raw, _mm512_set1_epi32(0x7FFF));
+  return bit_cast<VI>(_mm512_mask_add_epi32(below, odd, below, _mm512_set1_epi32(1)));
+#else
+  return bits + 0x7FFFu + (bits >> 16 & 1u);
+#endif
+}
+
+BN_INLINE VHalfBits round_to_bfloat16(VF x) {
+  return low_halves(round_high_half(x) >> 16);
+}
+
+// Two vectors of bfloat16 elements at once, those at even and at odd places: cheaper than one after the other.
+struct Pair {
+  VF even, odd;
+};
+
+BN_INLINE Pair load_pair(const BFloat16* p) {
+  using VI = Vec<uint32_t, kFloats>;
+  const VI bits = load_raw<VI>(p);
+  return {bit_cast<VF>(bits << 16), bit_cast<VF>(bits & 0xFFFF0000u)};
+}
+
+BN_INLINE Vec<uint32_t, kFloats> round_pair(const Pair& x) {
+  return round_high_half(x.even) >> 16 | (round_high_half(x.odd) & 0xFFFF0000u);
 }
 
 BN_INLINE VHalfBits round_to_half(VF x) {
   const VF clean = one_nan(x);
 #if defined(__AVX512F__)
-  // (The unmasked intrinsics read an undefined vector, which GCC 12 warns of.)
   return bit_cast<VHalfBits>(
       _mm512_maskz_cvtps_ph(0xFFFF, bit_cast<__m512>(clean), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 #elif defined(__F16C__)
@@ -150,7 +217,7 @@ BN_INLINE VHalfBits round_to_half(VF x) {
   const VI infinite_or_nan = magnitude > 0x7F800000u ? VI{} + kNanHalf : VI{} + 0x7C00u;
   const VI finite = magnitude < 0x38800000u ? subnormal : normal;
   const VI rounded = magnitude >= 0x47800000u ? infinite_or_nan : finite;
-  return __builtin_convertvector((bits >> 16 & 0x8000u) | rounded, VHalfBits);
+  return low_halves((bits >> 16 & 0x8000u) | rounded);
 #endif
 }
 
@@ -223,6 +290,22 @@ BN_INLINE void copy_tail(Elem* buffer, const Elem* p, int count) {
   memset(static_cast<void*>(buffer), 0, sizeof(Elem) * kMax);
   for (int i = 0; i < count; ++i)
     buffer[i] = p[i];
+}
+
+// Copies the first `count` < kMax elements of a buffer of kMax.
+template <int kMax, class Elem>
+BN_INLINE void store_tail(Elem* p, const Elem* buffer, int count) {
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (kMax == 16 && sizeof(Elem) == 4) {
+    return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1), load_raw<__m512i>(buffer));
+  } else if constexpr (kMax == 16 && sizeof(Elem) == 2) {
+    return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), load_raw<__m256i>(buffer));
+  } else if constexpr (kMax == 8 && sizeof(Elem) == 8) {
+    return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), load_raw<__m512i>(buffer));
+  }
+#endif
+  for (int i = 0; i < count; ++i)
+    p[i] = buffer[i];
 }
 
 // Lanes below `count` of x, zero in the others.
