@@ -89,6 +89,9 @@ bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against 
 
 cuda: build-cuda ## compile the CUDA backend, warnings as errors
 
+cuda-report: build-simt $(VENV)/stamp-test ## what the CUDA kernels move, and their registers, without a GPU
+	@$(py) tests/simt/report.py --build build/simt
+
 lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
 	@tools/lint.sh
 

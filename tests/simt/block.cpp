@@ -29,6 +29,7 @@ enum class Order { kForward, kReversed, kRandom };
 Order g_order = Order::kForward;
 std::minstd_rand g_random;
 unsigned g_sample = 0;
+std::string g_sample_except;  // empty: no kernel
 bool g_counting = false;
 
 constexpr Site kNowhere = {nullptr, 0};
@@ -468,8 +469,10 @@ void Runner::flush(Block* block) {
 }
 
 // The blocks to run, in order, as linear indices of clusters.
-std::vector<uint64_t> choose_clusters(uint64_t clusters) {
-  const uint64_t wanted = g_sample == 0 ? clusters : std::min<uint64_t>(g_sample, clusters);
+std::vector<uint64_t> choose_clusters(const char* kernel, uint64_t clusters) {
+  const bool whole =
+      !g_sample_except.empty() && strncmp(kernel, g_sample_except.c_str(), g_sample_except.size()) == 0;
+  const uint64_t wanted = g_sample == 0 || whole ? clusters : std::min<uint64_t>(g_sample, clusters);
   std::vector<uint64_t> chosen(wanted);
   for (uint64_t i = 0; i < wanted; ++i)
     chosen[i] = static_cast<uint64_t>(static_cast<unsigned __int128>(i) * clusters / wanted);
@@ -542,7 +545,7 @@ cudaError_t run_launch(const Launch& launch, std::string* message) {
   fesetenv(FE_DFL_ENV);
 
   std::vector<uint3> indices(cluster_blocks);
-  for (const uint64_t cluster : choose_clusters(clusters)) {
+  for (const uint64_t cluster : choose_clusters(launch.name, clusters)) {
     const uint64_t x = cluster % clusters_x, y = cluster / clusters_x % clusters_y,
                    z = cluster / clusters_x / clusters_y;
     for (unsigned b = 0; b < cluster_blocks; ++b) {
@@ -576,8 +579,9 @@ bool set_schedule(const char* schedule) {
   return true;
 }
 
-void set_sample(unsigned blocks) {
+void set_sample(unsigned blocks, const char* except) {
   g_sample = blocks;
+  g_sample_except = except == nullptr ? "" : except;
 }
 void set_counting(bool on) {
   g_counting = on;

@@ -21,7 +21,7 @@ struct Launch {
 cudaError_t run_launch(const Launch& launch, std::string* message);
 
 bool set_schedule(const char* schedule);
-void set_sample(unsigned blocks);
+void set_sample(unsigned blocks, const char* except);
 void set_counting(bool on);
 
 }  // namespace bn_simt

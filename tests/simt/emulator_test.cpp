@@ -578,12 +578,12 @@ void test_capture() {
 void test_sampling() {
   const DeviceArray<int> in(numbers(64 * 100));
   const DeviceArray<int> out(64 * 100);
-  bn_simt_set_sample(5);
+  bn_simt_set_sample(5, nullptr);
   OK(launch({100, 64}, nullptr, copy_ints, in.data, out.data, 0, 1));
   int done = 0;
   for (const int value : out.host())
     done += value >= 0;  // poison is -1
-  bn_simt_set_sample(0);
+  bn_simt_set_sample(0, nullptr);
   EXPECT(done == 5 * 64);
 }
 

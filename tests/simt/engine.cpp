@@ -102,7 +102,8 @@ Engine& engine() {
         abort();
       }
     }
-    if (const char* sample = getenv("BNAPI_SIMT_SAMPLE")) set_sample(static_cast<unsigned>(atoi(sample)));
+    if (const char* sample = getenv("BNAPI_SIMT_SAMPLE"))
+      set_sample(static_cast<unsigned>(atoi(sample)), nullptr);
     const char* report = getenv("BNAPI_SIMT_REPORT");
     if (report != nullptr && *report != '\0') set_counting(true);
     pthread_atfork(nullptr, nullptr, [] { g_forked = true; });
@@ -339,9 +340,9 @@ bool bn_simt_set_schedule(const char* schedule) {
   return set_schedule(schedule);
 }
 
-void bn_simt_set_sample(unsigned blocks) {
+void bn_simt_set_sample(unsigned blocks, const char* except) {
   const Lock lock(engine().mutex);
-  set_sample(blocks);
+  set_sample(blocks, except);
 }
 
 void bn_simt_set_counting(bool on) {

@@ -33,9 +33,10 @@ extern "C" {
 // "order", "reversed" or "random:SEED": the order of threads between barriers, and of blocks. The environment
 // variable BNAPI_SIMT_SCHEDULE sets it at start. False if the text is none of these.
 BN_SIMT_API bool bn_simt_set_schedule(const char* schedule);
-// Run at most this many blocks of each launch, spread over the grid; 0: all. Results are then wrong: for counting
-// only. The environment variable BNAPI_SIMT_SAMPLE sets it at start.
-BN_SIMT_API void bn_simt_set_sample(unsigned blocks);
+// Run at most this many blocks of each launch, spread over the grid; 0: all. Kernels whose name starts with `except`
+// are run whole; null: none are. Results are then wrong: for counting only. The environment variable BNAPI_SIMT_SAMPLE
+// sets the number at start.
+BN_SIMT_API void bn_simt_set_sample(unsigned blocks, const char* except);
 // Count the memory accesses of launches from now on. On at start if BNAPI_SIMT_REPORT names a file, where the
 // report is written at exit.
 BN_SIMT_API void bn_simt_set_counting(bool on);
