@@ -23,13 +23,14 @@ PRIVATE = (3, 4, 12, 29, 32, 33, 50, 51, 52, 53, 54, -1, 5, 63, 64, 99)  # and u
 
 @dataclass(frozen=True)
 class D:
-    """A tensor descriptor."""
+    """A tensor descriptor, without memory unless `data` is given."""
 
     shape: tuple[int, ...]
     dtype: int = FLOAT
     label: int = ND
     strides: tuple[int, ...] | None = None
     offset: int = 0
+    data: Any = ffi.NULL
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Row:
         return f"{self.status} {self.names} {self.changes}"
 
 
-def phase_one(operator: str, arguments: Arguments) -> tuple[int, str]:
-    """Status and message of phase one; what it made is destroyed."""
+def phase_one(operator: str, arguments: Arguments, run: bool = False) -> tuple[int, str]:
+    """Status and message of phase one, and where that succeeds and `run` is set, of phase two."""
     owned: list[tuple[Any, Any]] = []
     values = []
     for value in arguments.values():
@@ -71,15 +72,23 @@ def phase_one(operator: str, arguments: Arguments) -> tuple[int, str]:
     for i, name in ((-2, "workspaceSize"), (-1, "executor")):
         values[i] = pointers[i] if arguments[name] else ffi.NULL
     status = getattr(lib, f"bnapi{operator}GetWorkspaceSize")(*values)
-    message = ffi.string(lib.bnapiGetRecentErrMsg()).decode() if status else ""
     if status:
         assert out[0] == ffi.NULL and size[0] == 12345, "phase one failed and wrote its results"
     else:
         assert arguments["executor"] and out[0] != ffi.NULL
-        assert lib.bnapiDestroyOpExecutor(out[0]) == 0
+        status = _phase_two(operator, out[0], size[0]) if run else lib.bnapiDestroyOpExecutor(out[0])
+    message = ffi.string(lib.bnapiGetRecentErrMsg()).decode() if status else ""
     for destroy, made in owned:
         assert destroy(made) == 0
     return status, message
+
+
+def _phase_two(operator: str, executor: Any, size: int) -> int:
+    memory = ffi.new("char[]", size + 64)
+    address = int(ffi.cast("uintptr_t", memory))
+    workspace = ffi.cast("void *", address + -address % 64) if size else ffi.NULL
+    status: int = getattr(lib, f"bnapi{operator}")(workspace, size, executor, ffi.NULL)
+    return status or lib.bnapiSynchronizeStream(ffi.NULL)
 
 
 def _made(value: Any) -> tuple[Any, Any]:
@@ -103,7 +112,7 @@ def _made(value: Any) -> tuple[Any, Any]:
             value.label,
             ffi.NULL,
             0,
-            ffi.NULL,
+            value.data,
         )
         assert tensor != ffi.NULL
         return tensor, lib.bnapiDestroyTensor
