@@ -24,8 +24,10 @@ check "ruff format" ruff format --check --diff .
 check "ruff check" ruff check .
 check mypy mypy
 check pyright pyright
-check codespell codespell
+mapfile -t all_files < <(git ls-files | grep -v ^LICENSE)
+check codespell codespell "${all_files[@]}"
 check "generated files" python csrc/ascend/generate.py --check
+check "generated document" python docs/generate_operators.py --check
 check "generated stub" python tools/make_stub.py --check
 check "operators page" python docs/generate_operators.py --check
 check "repository files" python tools/check_files.py

@@ -35,7 +35,9 @@ class CudaBackend : public Backend {
 
   const char* name() const override { return "cuda"; }
   int device_count() const override { return static_cast<int>(ordinals_.size()); }
-  std::string device_name(int ordinal) const override { return devices_.at(static_cast<size_t>(ordinal)).name; }
+  std::string device_name(int ordinal) const override {
+    return devices_.at(static_cast<size_t>(ordinal)).name;
+  }
 
   void* allocate(int ordinal, size_t size_bytes) override {
     DeviceScope scope(native(ordinal));
@@ -91,7 +93,9 @@ class CudaBackend : public Backend {
     return std::make_shared<CudaStream>(native(ordinal), static_cast<cudaStream_t>(stream));
   }
 
-  std::shared_ptr<Event> create_event(int ordinal) override { return std::make_shared<CudaEvent>(native(ordinal)); }
+  std::shared_ptr<Event> create_event(int ordinal) override {
+    return std::make_shared<CudaEvent>(native(ordinal));
+  }
 
   std::shared_ptr<const BackendPlan> plan(int ordinal, const Program& program) override {
     return make_plan(program, devices_.at(static_cast<size_t>(ordinal)).limits);
@@ -100,7 +104,8 @@ class CudaBackend : public Backend {
   void launch(const std::shared_ptr<const BackendPlan>& plan, const Program& bound, void* workspace,
               Stream& stream) override {
     auto* mine = dynamic_cast<CudaStream*>(&stream);
-    if (mine == nullptr) throw Error(BNAPI_ERR_RT_STREAM_CONTEXT, "cuda: the stream belongs to another backend");
+    if (mine == nullptr)
+      throw Error(BNAPI_ERR_RT_STREAM_CONTEXT, "cuda: the stream belongs to another backend");
     DeviceScope scope(mine->ordinal());
     run_plan(static_cast<const Plan&>(*plan), bound, workspace, static_cast<cudaStream_t>(mine->native()));
   }
@@ -146,8 +151,8 @@ Backend* make_backend(std::string* why) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
-    *why = "the NVIDIA driver is for CUDA " + text(driver) + "; this build needs one for CUDA " + text(runtime) +
-           " (r580 or later)";
+    *why = "the NVIDIA driver is for CUDA " + text(driver) + "; this build needs one for CUDA " +
+           text(runtime) + " (r580 or later)";
   } else if (error != cudaSuccess) {
     *why = cudaGetErrorString(error);
   }

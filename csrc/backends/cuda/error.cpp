@@ -49,8 +49,8 @@ void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   // Non-sticky errors are also kept for cudaGetLastError, where the caller's own code would find them.
   ignore(cudaGetLastError());
-  throw Error(status_of(error),
-              std::string("cuda: ") + what + ": " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")");
+  throw Error(status_of(error), std::string("cuda: ") + what + ": " + cudaGetErrorString(error) + " (" +
+                                    cudaGetErrorName(error) + ")");
 }
 
 void ignore(cudaError_t) noexcept {}

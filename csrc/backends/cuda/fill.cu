@@ -6,7 +6,8 @@ namespace {
 
 __global__ void __launch_bounds__(kBlock) fill(const __grid_constant__ Fill fill, int64_t elements) {
   const TensorArg& tensor = fill.tensor;
-  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < elements; i += int64_t{gridDim.x} * kBlock) {
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < elements;
+       i += int64_t{gridDim.x} * kBlock) {
     int64_t rest = i;
     int64_t offset = 0;
     for (int d = tensor.rank - 1; d >= 0; --d) {
@@ -14,7 +15,8 @@ __global__ void __launch_bounds__(kBlock) fill(const __grid_constant__ Fill fill
       offset += (rest - outer * tensor.extents[d]) * tensor.strides[d];
       rest = outer;
     }
-    store_from_double(static_cast<char*>(tensor.data) + offset * dtype_size(tensor.dtype), tensor.dtype, fill.value);
+    store_from_double(static_cast<char*>(tensor.data) + offset * dtype_size(tensor.dtype), tensor.dtype,
+                      fill.value);
   }
 }
 

@@ -54,7 +54,9 @@ CudaEvent::CudaEvent(int ordinal) : ordinal_(ordinal) {
   check(cudaEventCreateWithFlags(&event_, cudaEventDefault), "cudaEventCreate");
 }
 
-CudaEvent::~CudaEvent() { ignore(cudaEventDestroy(event_)); }
+CudaEvent::~CudaEvent() {
+  ignore(cudaEventDestroy(event_));
+}
 
 bool CudaEvent::query() {
   if (!recorded_) return true;
@@ -90,7 +92,8 @@ CudaStream::CudaStream(int ordinal) : ordinal_(ordinal), owned_(true) {
   check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate");
 }
 
-CudaStream::CudaStream(int ordinal, cudaStream_t native) : ordinal_(ordinal), owned_(false), stream_(native) {}
+CudaStream::CudaStream(int ordinal, cudaStream_t native)
+    : ordinal_(ordinal), owned_(false), stream_(native) {}
 
 CudaStream::~CudaStream() {
   // A caller's stream may be gone already, so that only our own is waited for.
@@ -106,7 +109,8 @@ bool CudaStream::query() {
 
 bool CudaStream::synchronize(int32_t timeout_ms) {
   DeviceScope scope(ordinal_);
-  if (timeout_ms >= 0) return poll(timeout_ms, [this] { return ready(cudaStreamQuery(stream_), "cudaStreamQuery"); });
+  if (timeout_ms >= 0)
+    return poll(timeout_ms, [this] { return ready(cudaStreamQuery(stream_), "cudaStreamQuery"); });
   check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   return true;
 }
