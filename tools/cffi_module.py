@@ -20,7 +20,8 @@ HELPERS = Path(__file__).with_name("cffi_helpers.h")
 HELPER_DECLARATIONS = """
 typedef bnapiStatus (*bnpyPhaseTwo)(void*, uint64_t, bnapiOpExecutor*, bnapiStream);
 bnapiStatus bnpyRun(bnpyPhaseTwo run, bnapiOpExecutor* executor, const uintptr_t* places, size_t count,
-                    bool indirect, void* workspace, uint64_t workspaceSize, bnapiStream stream, bool wait);
+                    uintptr_t absent, size_t offset, void* workspace, uint64_t workspaceSize,
+                    bnapiStream stream, bool wait);
 """
 
 

@@ -89,7 +89,9 @@ class Planned:
         self.finishes = isinstance(like, Adopted)
         kinds = [type(a) for a in (*arrays, *given) if a is not None]
         self.indirect = DATA_OFFSET is not None and all(issubclass(kind, np.ndarray) for kind in kinds)
-        self.offset = DATA_OFFSET or 0
+        # numpy arrays are passed as objects, whose data pointers C reads itself.
+        self.offset = DATA_OFFSET or 0 if self.indirect else 0
+        self.absent = id(None) if self.indirect else 0
         self.only_device = Device.count() == 1
 
     def _device(self, arrays: Sequence[Array]) -> int:
@@ -143,8 +145,7 @@ class Planned:
                 for make, given, wanted in zip(self.allocators, out, self.wanted, strict=True)
             ]
         if self.indirect:
-            offset = self.offset
-            places = [0 if a is None else id(a) + offset for a in (*arrays, *outs)]
+            places = [*map(id, arrays), *map(id, outs)]
         else:
             places = [0 if a is None else _known(a).address(a) for a in (*arrays, *outs)]
 
@@ -177,7 +178,8 @@ class Planned:
             ready.handle,
             places,
             self.places,
-            self.indirect,
+            self.absent,
+            self.offset,
             ready.workspace,
             ready.workspace_size,
             handle,
@@ -279,6 +281,8 @@ class Operation:
         for index, array in enumerate(outs):
             if array is None:
                 key.append(None)
+            elif type(array) is np.ndarray:
+                key.append((array.dtype, array.shape, array.strides, array.flags.writeable))
             else:
                 outs[index], signature = self._signature(self.spec.outputs[index], array)
                 key.append((signature, _known(outs[index]).writable(outs[index])))
@@ -322,6 +326,8 @@ class Operation:
 
     def _as_given(self, out: Any, results: list[Array]) -> list[Array]:
         """The caller's own objects where outputs were given, also those that came in by DLPack."""
+        if Adopted not in map(type, results):
+            return results
         given = out if isinstance(out, (tuple, list)) else (out,)
         return [
             mine if theirs is None or mine is None else theirs
