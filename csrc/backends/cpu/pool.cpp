@@ -309,7 +309,7 @@ class Pool {
     pool.workers_ = 0;
     pool.active_ = 0;
     new (&pool.wake_) std::condition_variable;
-    new (&pool.mutex_) std::mutex;
+    pool.mutex_.unlock();
   }
 
   std::mutex mutex_;  // guards the list, and sleeping
