@@ -189,9 +189,10 @@ def demangle(names: list[str]) -> list[str]:
     if tool is None or not names:
         return names
     shown = subprocess.run([tool], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-    # Without return type, namespaces and parameter list.
-    short = [re.sub(r"\(bn::core.*|\(bn::Program.*|\(.*\)$", "", line) for line in shown.splitlines()]
-    return [re.sub(r"bn::(cuda::)?|\(anonymous namespace\)::|^void ", "", line) for line in short]
+    # Enumerators by number, then without parameter list, return type and namespaces.
+    lines = [re.sub(r"\(bn::Map\)(\d+)", r"\1", line) for line in shown.splitlines()]
+    lines = [re.sub(r"\(bn::.*|\(.*\)$", "", line.replace("(anonymous namespace)::", "")) for line in lines]
+    return [re.sub(r"bn::(cuda::)?|^void ", "", line) for line in lines]
 
 
 def ptxas_table(arch: str, jobs: int) -> int:

@@ -31,6 +31,9 @@ namespace bn::cuda {
 // Everything the kernels assume about a block.
 inline constexpr int kWarp = 32;
 inline constexpr int kBlock = 256;
+// Of a multiprocessor. One, so that ptxas takes the registers that a kernel needs: left to itself it spills a few to
+// make room for another block.
+inline constexpr int kBlocksAtLeast = 1;
 
 // ---- global memory -----------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@
 namespace bn::cuda {
 namespace {
 
-__global__ void __launch_bounds__(kBlock) fill(const __grid_constant__ Fill fill, int64_t elements) {
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
+    fill(const __grid_constant__ Fill fill, int64_t elements) {
   const TensorArg& tensor = fill.tensor;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < elements;
        i += int64_t{gridDim.x} * kBlock) {

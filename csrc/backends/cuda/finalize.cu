@@ -27,7 +27,7 @@ __device__ Part merge_parts(const Program& p, const FinalizeArgs& args, int64_t 
   return fold_group(part, args.lanes, reinterpret_cast<Part*>(dynamic_shared()));
 }
 
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
     finalize_channels(const __grid_constant__ Program p, const __grid_constant__ FinalizeArgs args) {
   const int lane = threadIdx.x & (args.lanes - 1);
   const int64_t channel = int64_t{blockIdx.x} * (kBlock / args.lanes) + threadIdx.x / args.lanes;

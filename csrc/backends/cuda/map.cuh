@@ -149,7 +149,7 @@ inline constexpr int kMapInFlight =
     kWidth == 8 ? 2 : 4;  // vectors that a thread loads before it maps the first
 
 template <Map kMap, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
     map_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
              const MapChannels channels) {
   constexpr int kTogether = kMapInFlight<kWidth>;
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 template <Map kMap, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
     map_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
                 const MapChannels channels) {
   constexpr int kTogether = kMapInFlight<kWidth>;

@@ -36,7 +36,7 @@ __device__ inline Loaded<T, kWidth> load_place(const Program& p, const Walk& wal
 inline constexpr int kInFlight = 4;  // vectors that a thread loads before it uses the first
 
 template <template <class> class Reduction, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
     reduce_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk, void* parts) {
   using Channel = Reduction<T>;
   using Part = typename Channel::Part;
@@ -87,7 +87,7 @@ __host__ __device__ constexpr size_t shared_for_means(int channels) {
 }
 
 template <template <class> class Reduction, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock)
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
     reduce_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk, void* parts) {
   using Channel = Reduction<T>;
   using Part = typename Channel::Part;
