@@ -230,8 +230,8 @@ class Replicas:
 
     >>> replicas = Replicas(BatchNorm(1), 2)
     >>> a, b = np.array([[1.0], [2.0]], np.float32), np.array([[6.0]], np.float32)
-    >>> [y.ravel().round(3).tolist() for y in replicas([a, b])]
-    [[-0.926, -0.463], [1.389]]
+    >>> [y.ravel().round(3) for y in replicas([a, b])]
+    [array([-0.926, -0.463], dtype=float32), array([1.389], dtype=float32)]
     """
 
     def __init__(self, layer: BatchNorm, count: int) -> None:
