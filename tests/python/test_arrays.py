@@ -108,7 +108,10 @@ def test_a_plan_notices_an_output_turned_read_only():
 
 
 @pytest.mark.parametrize(
-    "bad", [[1.0, 2.0], 3.0, "text", object(), np.ma.masked_array(np.zeros((2, 2)), True)], ids=repr
+    "bad",
+    [[1.0, 2.0], 3.0, "text", object(), np.ma.masked_array(np.zeros((2, 2)), True)],
+    # The same names in every process that runs tests.
+    ids=lambda bad: type(bad).__name__,
 )
 def test_what_is_no_array(bad):
     with pytest.raises(TypeError, match="batch_norm_stats: input"):
