@@ -148,7 +148,14 @@ void run_fused(const Program& p, const Schedule& s, int64_t task) {
         }
       });
     }
-    with_map<Elem>(p, [&](auto map) { path.map(map, channel, channels, 0, s.units, coefficients.items); });
+    with_map<Elem>(p, [&](auto map) {
+      // From the end backwards: what the reduction read last is still in cache.
+      for (int64_t end_unit = s.units; end_unit > 0 || s.units == 0; end_unit -= s.fused_units) {
+        const int64_t unit = end_unit > s.fused_units ? end_unit - s.fused_units : 0;
+        path.map(map, channel, channels, unit, end_unit, coefficients.items);
+        if (s.units == 0) break;
+      }
+    });
   }
   if (s.stream_out) stream_fence();
 }
@@ -199,6 +206,8 @@ void run_finalize(const Program& p, const Schedule& s, char* workspace, int64_t 
 template <class Path>
 void run_map(const Program& p, const Schedule& s, char* workspace, int64_t task) {
   Path path(p, s);
+  // From the end backwards: what the reduction read last is still in cache.
+  task = (p.channels + s.channels_per_task - 1) / s.channels_per_task * s.splits - 1 - task;
   const int64_t split = task % s.splits;
   const int64_t begin = task / s.splits * s.channels_per_task;
   const int64_t end = smaller(begin + s.channels_per_task, p.channels);

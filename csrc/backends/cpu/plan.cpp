@@ -19,10 +19,16 @@ constexpr int64_t kPieceBytes = 2 << 10;
 // Rows shorter than this are packed.
 constexpr int64_t kShortestRow = 8;
 constexpr int64_t kLongestUnit = kChain * kLanes;
+// Positions are laid side by side only where as many steps are left: merging the repeats costs as much as some.
+constexpr int64_t kShortestWalk = 64;
 // Outputs from this size on are written past the caches.
 constexpr int64_t kStreamBytes = 4 << 20;
 // Runs shorter than this are not: their unaligned ends would be most of the work.
 constexpr int64_t kShortestStreamed = 256;
+// A fused task whose channels are larger than this, a part of a level-2 cache, maps them in so many pieces, the last
+// one first.
+constexpr int64_t kCachedBytes = 512 << 10;
+constexpr int64_t kFusedPieces = 8;
 // Counters longer than this are not summed by every task.
 constexpr int64_t kLongCounter = 64;
 // The largest part (float64 data) and a channel's coefficients, in the workspace.
@@ -207,7 +213,7 @@ void cut_channel(Schedule& s, const Program& p) {
       break;
     default:
       if (dense_positions(s, p.channels)) {
-        while (s.repeat < kMaxRepeat && 2 * s.repeat <= p.count &&
+        while (s.repeat < kMaxRepeat && p.count / (2 * s.repeat) >= kShortestWalk &&
                2 * s.repeat * p.channels <= kColumnBlock &&
                (s.repeat * p.channels < 64 || s.repeat * p.channels % kLanes != 0))
           s.repeat *= 2;
@@ -297,6 +303,9 @@ void plan_data(Schedule& s, const Program& p) {
   if (s.splits == 1) s.tiles_per_split = std::max<int64_t>(1, s.tiles);
   s.stream_out = s.path != Path::kPacked && (s.path != Path::kRows || s.unit_length >= kShortestStreamed) &&
                  p.map != Map::kNone && p.channels * p.count * dtype_size(s.elem) >= kStreamBytes;
+
+  const bool in_pieces = s.block * p.count * dtype_size(s.elem) >= kCachedBytes;
+  s.fused_units = std::max<int64_t>(1, in_pieces ? ceil_div(s.units, kFusedPieces) : s.units);
 
   const int64_t blocks = p.channels == 0 ? 0 : ceil_div(p.channels, s.channels_per_task);
   const bool long_counter = p.finalize == Finalize::kElemtBackward && elements(p.counts) > kLongCounter;

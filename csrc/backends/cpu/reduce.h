@@ -124,14 +124,29 @@ struct ReduceDyDotXmu {
 
 // ---- sixteen lanes to one ------------------------------------------------------------------------------------
 
+// Lane i and lane i + half, again and again: the same tree on every instruction set.
+BN_INLINE double fold_vector(Vec<double, 2> x) {
+  return x[0] + x[1];
+}
+BN_INLINE double fold_vector(Vec<double, 4> x) {
+  return fold_vector(__builtin_shufflevector(x, x, 0, 1) + __builtin_shufflevector(x, x, 2, 3));
+}
+BN_INLINE double fold_vector(Vec<double, 8> x) {
+  return fold_vector(__builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7));
+}
+
 BN_INLINE double fold(const VD (&lanes)[kLaneVectors]) {
-  double a[kLanes];
-  memcpy(a, lanes, sizeof(a));
-  for (int width = kLanes / 2; width > 0; width /= 2) {
-    for (int i = 0; i < width; ++i)
-      a[i] += a[i + width];
+  VD v[kLaneVectors];
+#pragma GCC unroll 16
+  for (int j = 0; j < kLaneVectors; ++j)
+    v[j] = lanes[j];
+#pragma GCC unroll 16
+  for (int width = kLaneVectors / 2; width > 0; width /= 2) {
+#pragma GCC unroll 16
+    for (int j = 0; j < width; ++j)
+      v[j] = v[j] + v[j + width];
   }
-  return a[0];
+  return fold_vector(v[0]);
 }
 
 BN_INLINE CompensatedSum<double> fold(const CompensatedSum<VD> (&lanes)[kLaneVectors]) {
