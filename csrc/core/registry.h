@@ -109,8 +109,9 @@ class Registry {
     for (uint32_t index = 0; index < used; ++index) {
       std::shared_ptr<T> object;
       {
-        SpinLock guard(slot(index));
-        object = slot(index).object;
+        const Slot& s = slot(index);
+        SpinLock guard(s);
+        if (s.live) object = s.object;  // a forked child keeps its parent's dead ones
       }
       if (object) visit(object);
     }
