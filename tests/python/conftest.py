@@ -44,3 +44,12 @@ def device(request: pytest.FixtureRequest):
 
     with TestDevice.of_type(request.param) as chosen:
         yield chosen
+
+
+@pytest.fixture
+def on_cpu():
+    """Streams, executors and memory of the test belong to the CPU, also where a GPU comes first."""
+    import pybn_api
+
+    with pybn_api.Device.cpu() as device:
+        yield device

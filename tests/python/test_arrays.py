@@ -15,6 +15,8 @@ from layouts import LAYOUTS, Guarded
 
 import pybn_api
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 NAMES = ("sum_dy", "sum_dy_xmu", "grad_weight", "grad_bias")
 BF16 = np.dtype(ml_dtypes.bfloat16)
 

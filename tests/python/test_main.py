@@ -22,7 +22,7 @@ def test_doctor_notices_a_wrong_result(capsys, monkeypatch):
     good = doctor.CHECKS["batch_norm_stats"]
 
     def wrong(put):
-        return {name: (got + 0.01, want) for name, (got, want) in good(put).items()}
+        return {name: (got, want + 0.01) for name, (got, want) in good(put).items()}
 
     monkeypatch.setitem(doctor.CHECKS, "batch_norm_stats", wrong)
     assert main(["doctor"]) == 1

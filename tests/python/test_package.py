@@ -20,6 +20,8 @@ import pybn_api
 import pybn_api.plan
 from pybn_api._lib import lib
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 HEADERS = ROOT / "include" / "bn_api"
 PROTOTYPE = re.compile(r"bnapiStatus\s+bnapi(\w+?)GetWorkspaceSize\(([^;]*)\);")
@@ -147,7 +149,7 @@ def test_many_threads_at_once():
         try:
             x = np.full((4, 3, 40), seed, np.float32)
             plan = shared
-            with pybn_api.Stream() as stream:
+            with pybn_api.Stream(pybn_api.Device.cpu()) as stream:
                 for step in range(60):
                     assert (pybn_api.batch_norm_stats(x).mean == seed).all()
                     assert (plan(x).mean == seed).all()
