@@ -150,10 +150,9 @@ void run_fused(const Program& p, const Schedule& s, int64_t task) {
     }
     with_map<Elem>(p, [&](auto map) {
       // From the end backwards: what the reduction read last is still in cache.
-      for (int64_t end_unit = s.units; end_unit > 0 || s.units == 0; end_unit -= s.fused_units) {
+      for (int64_t end_unit = s.units; end_unit > 0; end_unit -= s.fused_units) {
         const int64_t unit = end_unit > s.fused_units ? end_unit - s.fused_units : 0;
         path.map(map, channel, channels, unit, end_unit, coefficients.items);
-        if (s.units == 0) break;
       }
     });
   }
@@ -213,6 +212,7 @@ void run_map(const Program& p, const Schedule& s, char* workspace, int64_t task)
   const int64_t end = smaller(begin + s.channels_per_task, p.channels);
   const int64_t unit = smaller(split_begin(s, split) * s.units_per_tile, s.units);
   const int64_t end_unit = split + 1 == s.splits ? s.units : split_begin(s, split + 1) * s.units_per_tile;
+  if (unit >= end_unit) return;
   with_map<typename Path::Elem>(p, [&](auto map) {
     for (int64_t channel = begin; channel < end; channel += s.block)
       path.map(map, channel, smaller(s.block, end - channel), unit, end_unit,

@@ -453,6 +453,25 @@ void test_special_values(const Setting& setting) {
   }
 }
 
+// An empty batch: sums of nothing, and a map of nothing.
+void test_empty(Layout layout) {
+  Setting setting{{{0, 4}, 3}, layout, layout, DType::kFloat32, DType::kFloat32, 0};
+  Bench t(setting);
+  Program& p = t.program;
+  p.reduce = Reduce::kMoments;
+  p.finalize = Finalize::kStats;
+  p.map = Map::kNormalize;
+  p.out = t.out.arg;
+  p.mean_out = t.a.arg;
+  p.invstd_out = t.b.arg;
+  t.run({&t.a, &t.b}, {&t.out});
+  const auto a = read_back(t.a), b = read_back(t.b);
+  for (int64_t c = 0; c < p.channels; ++c) {
+    expect(a[c] == 0, setting, p, "mean of nothing", c, a[c], 0, 0);
+    expect(std::isnan(b[c]), setting, p, "invstd of nothing", c, b[c], std::nan(""), 0);
+  }
+}
+
 void test_fills() {
   Setting setting{{{3}, 1}, Layout::kPadded, Layout::kPadded, DType::kBFloat16, DType::kBFloat16, 0};
   Data data = make_data({3, 5}, 4, Layout::kPadded, DType::kBFloat16, {});
@@ -526,6 +545,8 @@ int run() {
     test_forward({large, Layout::kChannelsLast, Layout::kContiguous, DType::kFloat32, DType::kFloat32, 1e6},
                  false, false, false);
   }
+  for (Layout layout : {Layout::kContiguous, Layout::kChannelsLast, Layout::kPadded})
+    test_empty(layout);
   test_fills();
   printf("%d values checked on", checks);
   for (const IsaUnderTest& isa : isas())
