@@ -48,7 +48,8 @@ BNAPI_EXPORT const char* bnapiGetIsa(void);
 /* Threads that CPU work may use: BNAPI_NUM_THREADS, else OMP_NUM_THREADS, else the affinity mask. */
 BNAPI_EXPORT int32_t bnapiGetNumThreads(void);
 
-/* Changes that number (1 or more) for work started from now on; results do not depend on it. */
+/* Changes that number (1 or more; above 4096 counts as 4096) for work started from now on; results do not
+ * depend on it. */
 BNAPI_EXPORT bnapiStatus bnapiSetNumThreads(int32_t threads);
 
 /* ---- devices --------------------------------------------------------------------------------------- */
