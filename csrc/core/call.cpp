@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "api/guard.h"
 #include "core/runtime.h"
@@ -193,7 +194,11 @@ void launch(const Executor& executor, const Program& bound, void* workspace, Str
   backend.launch(executor.plan, bound, workspace, stream);
   stream.synchronize(-1);
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
-  print_call(executor, bound, elapsed.count());
+  try {
+    print_call(executor, bound, elapsed.count());
+  } catch (const std::bad_alloc&) {
+    // The work is done: the call does not fail for its line.
+  }
 } catch (const Error& error) {
   // Whatever the device said, operators report as a runtime error.
   throw Error(BNAPI_ERR_RUNTIME_ERROR, full_name(executor.op, executor.ascend) + ": " + error.what());
