@@ -92,6 +92,9 @@ cuda: build-cuda ## compile the CUDA backend, warnings as errors
 cuda-report: build-simt $(VENV)/stamp-test ## what the CUDA kernels move, and their registers, without a GPU
 	@$(py) tests/simt/report.py --build build/simt
 
+gpu-check: build-cuda $(VENV)/stamp-test $(VENV)/stamp-torch ## on a machine with a GPU: all tests on it
+	@benchmarks/gpu_check.sh
+
 lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
 	@tools/lint.sh
 
