@@ -27,7 +27,7 @@ struct Tensor {
 
 struct Scalar {
   int32_t dtype = -1;
-  unsigned char bytes[16] = {};  // the value as stored by its type
+  alignas(16) unsigned char bytes[16] = {};  // the value as stored by its type
 };
 
 struct BoolArray {

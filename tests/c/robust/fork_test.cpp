@@ -116,7 +116,7 @@ void test_handles_of_the_parent() {
 }
 
 // Forks again and again while other threads create, run, wait and destroy.
-void test_fork_while_others_work() {
+[[maybe_unused]] void test_fork_while_others_work() {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
@@ -139,7 +139,11 @@ int main() {
   CHECK(in_child(use_the_library) == 0);
   CHECK_OK(bnapiSetNumThreads(3));
   test_handles_of_the_parent();
+#if !defined(__SANITIZE_ADDRESS__)
+  // GCC's address sanitizer does not hold its allocator's locks across fork: a child whose parent had a thread
+  // inside malloc waits for it for ever, in the sanitizer.
   test_fork_while_others_work();
+#endif
   use_the_library();
   return check::result();
 }
