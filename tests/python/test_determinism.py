@@ -88,7 +88,7 @@ def in_subprocess(**environment: str) -> tuple[str, str]:
             program,
             str(Path(__file__).parent),
         ],
-        env={**os.environ, **environment},
+        env={**os.environ, "BNAPI_DEVICES": "cpu", **environment},
         capture_output=True,
         text=True,
         cwd="/",
