@@ -6,7 +6,10 @@
 PYTHON ?= python3
 VENV ?= .venv
 PREFIX ?= /usr/local
-CUDA ?= auto
+# What is installed or packed gets the CUDA backend wherever it can be compiled (auto). That takes many minutes, so
+# everything else has it only where there is a GPU to run it on.
+CUDA ?= $(if $(filter install release wheel wheel-test,$(MAKECMDGOALS))$(wildcard /dev/nvidiactl /proc/driver/nvidia/version),auto,off)
+CUDA_ARCHITECTURES ?=
 PYTEST_ARGS ?=
 JOBS ?= $(shell nproc)
 
@@ -53,6 +56,7 @@ build/%/stamp-configure-$(CUDA): CMakePresets.json $(VENV)/stamp-build
 
 # An ordinary variable keeps the CUDA choice of the last configuration when a target does not name one.
 CONFIGURE_release = -DBNAPI_CUDA=$(CUDA)
+CONFIGURE_cuda = $(if $(CUDA_ARCHITECTURES),'-DBNAPI_CUDA_ARCHITECTURES=$(CUDA_ARCHITECTURES)')
 
 build-%: build/%/stamp-configure-$(CUDA)
 	@cmake --build --preset $*
@@ -87,7 +91,7 @@ bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against 
 	@$(py) benchmarks/build_peers.py
 	@PYTHONPATH=build/release/python $(py) benchmarks/run.py $(BENCH_ARGS)
 
-cuda: build-cuda ## compile the CUDA backend, warnings as errors
+cuda: build-cuda ## compile the CUDA backend, warnings as errors (CUDA_ARCHITECTURES=90-real for one only)
 
 cuda-report: build-simt $(VENV)/stamp-test ## what the CUDA kernels move, and their registers, without a GPU
 	@$(py) tests/simt/report.py --build build/simt

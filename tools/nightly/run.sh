@@ -47,6 +47,9 @@ step 3600 "no AVX: qemu, Nehalem" nehalem
 step 1800 "AArch64: cross compiler, qemu" aarch64
 step 3600 "big cases" big_cases
 step 1800 "thread sanitizer" make tsan
+if command -v nvcc >/dev/null; then
+  step 3600 "CUDA, all architectures" make cuda
+fi
 step 1800 "wheel, manylinux_2_28" wheel
 step 3600 "fresh Debian" tests/fresh/run.sh
 
