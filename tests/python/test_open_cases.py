@@ -1,6 +1,6 @@
 """Inputs that broke other implementations, from public bug reports, with right answers.
 
-The file of cases lies outside the repository, in ../shared/cases, or where BNAPI_OPEN_CASES says; where it is
+The file of cases is no part of the repository: it may lie beside it, or where BNAPI_OPEN_CASES says. Where it is
 absent these tests are skipped.
 """
 
