@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m pybn_api", description=__doc__)
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--prefix", action="store_true", help="the directory with include/ and lib/")
-    where.add_argument("--cflags", action="store_true", help="compiler flags for C and C++ programs")
+    where.add_argument("--cflags", action="store_true", help="C and C++ compiler flags, quoted for a shell")
     where.add_argument("--libs", action="store_true", help="linker flags, with a run path")
     where.add_argument("--cmakedir", action="store_true", help="for CMake: -Dbn_api_DIR=...")
     where.add_argument("--ascend-home", action="store_true", help="for programs written for aclnn")
@@ -37,10 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.prefix:
         print(prefix())
     elif options.cflags:
-        print(f"-I{prefix() / 'include'}")
+        print(shlex.quote(f"-I{prefix() / 'include'}"))
     elif options.libs:
         lib = prefix() / "lib"
-        print(f"-L{lib} -lbn_api -Wl,-rpath,{lib}")
+        print(shlex.join([f"-L{lib}", "-lbn_api", f"-Wl,-rpath,{lib}"]))
     elif options.cmakedir:
         print(prefix() / "lib" / "cmake" / "bn_api")
     elif options.ascend_home:
