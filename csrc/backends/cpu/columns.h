@@ -44,10 +44,8 @@ BN_INLINE void add_rows(typename Reduction::Sums* sums, const VD* centres, const
 #pragma GCC unroll 16
     for (int j = 0; j < kVectors; ++j) {
       constexpr int kBytes = kDoubles * static_cast<int>(sizeof(Elem));
-      if (j * kBytes % 64 == 0)
-        prefetch_for(Reduction::kReads, row,
-                     j * kDoubles + kPrefetchBytes / static_cast<int64_t>(sizeof(Elem)));
-      Reduction::add(local[j], row, j * kDoubles, centres[j]);
+      if (j * kBytes % 64 == 0) prefetch_for(Reduction::kReads, row, j * kDoubles + kAhead<Elem>);
+      Reduction::add(local[j], row, j * kDoubles, centres[j], Whole{});
     }
   }
   for (int j = 0; j < kVectors; ++j)
@@ -58,17 +56,8 @@ BN_INLINE void add_rows(typename Reduction::Sums* sums, const VD* centres, const
 template <class Reduction, class Elem>
 BN_INLINE void add_rows_tail(typename Reduction::Sums& sums, VD centre, const Pointers<Elem>& base,
                              const int64_t (*offsets)[kTensors], int64_t count, int64_t column, int columns) {
-  alignas(64) Elem tail[kTensors][kDoubles];
-  for (int64_t u = 0; u < count; ++u) {
-    const auto row = row_at(base, offsets[u], column);
-    Pointers<Elem> q{};
-    for (int t = 0; t < kTensors; ++t) {
-      if ((Reduction::kReads >> t & 1) == 0) continue;
-      q.at[t] = tail[t];
-      copy_tail<kDoubles>(tail[t], row.at[t], columns);
-    }
-    Reduction::add(sums, q, 0, keep_first(centre, columns));
-  }
+  for (int64_t u = 0; u < count; ++u)
+    Reduction::add(sums, row_at(base, offsets[u], column), 0, keep_first(centre, columns), First{columns});
 }
 
 // Up to kColumnBlock columns and their sums.
@@ -248,8 +237,10 @@ BN_INLINE void map_group(const Map& map, const Pointers<Elem>& base, const int64
   for (int64_t u = 0; u < count; ++u) {
     const auto row = row_at(base, offsets[u], column);
 #pragma GCC unroll 16
-    for (int j = 0; j < kSteps; ++j)
+    for (int j = 0; j < kSteps; ++j) {
+      prefetch_for(map.reads(), row, j * kStep<Elem> + kAhead<Elem>);
       map_step<kStream>(map, row, j * kStep<Elem>, local[j]);
+    }
   }
 }
 
@@ -272,7 +263,7 @@ __attribute__((noinline)) void map_rows(const Map& map, const Pointers<Elem>& ba
       if (v + kWidth <= columns) {
         map_vector<false>(map, row, 0, coefficients);
       } else {
-        map_tail(map, row, 0, static_cast<int>(columns - v), coefficients);
+        map_tail(map, row, 0, columns - v, coefficients);
       }
     }
   }
@@ -300,7 +291,7 @@ __attribute__((noinline)) void map_row_mixed(const Map& map, const Pointers<Elem
       at.at[t] = row.at[t] + v;
     RunCoefficients<Elem> ready;
     ready.set(k[v % channels]);
-    map_run(map, at, 1, ready, false);
+    map_run<false>(map, Run<Elem>{at, at, 1}, ready);
   }
 }
 

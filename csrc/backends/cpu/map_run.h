@@ -109,9 +109,9 @@ template <bool kStream, class Map, class Elem, class V>
 BN_INLINE void map_vector(const Map& map, const Pointers<Elem>& p, int64_t i, const Coefficients<V>& k) {
   const unsigned reads = map.reads();
   V x{}, dy{}, extra{}, out, residual;
-  if (reads >> kX & 1) x = load_compute(p.x() + i);
-  if (reads >> kDy & 1) dy = load_compute(p.dy() + i);
-  if (reads >> kExtra & 1) extra = load_compute(p.extra() + i);
+  if (reads >> kX & 1) x = load_compute(p.x() + i, Whole{});
+  if (reads >> kDy & 1) dy = load_compute(p.dy() + i, Whole{});
+  if (reads >> kExtra & 1) extra = load_compute(p.extra() + i, Whole{});
   map.apply(x, dy, extra, k, out, residual);
   if constexpr (kStream) {
     stream(p.at[kOut] + i, out);
@@ -143,7 +143,6 @@ template <bool kStream, class Map, class Elem, class V>
 BN_INLINE void map_step(const Map& map, const Pointers<Elem>& p, int64_t i,
                         const StepCoefficients<Elem, V>& k) {
   const unsigned reads = map.reads();
-  prefetch_for(reads, p, i + kPrefetchBytes / static_cast<int64_t>(sizeof(Elem)));
   if constexpr (!kPaired<Elem>) {
     map_vector<kStream>(map, p, i, k.k);
   } else {
@@ -164,20 +163,16 @@ BN_INLINE void map_step(const Map& map, const Pointers<Elem>& p, int64_t i,
 
 // Fewer elements than a vector has.
 template <class Map, class Elem, class V>
-__attribute__((noinline)) void map_tail(const Map& map, const Pointers<Elem>& p, int64_t i, int count,
-                                        const Coefficients<V>& k) {
-  constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(typename ComputeOf<Elem>::Scalar));
-  alignas(64) Elem buffer[kTensors][kWidth];
-  Pointers<Elem> q{};
-  for (int t = 0; t < kTensors; ++t) {
-    q.at[t] = buffer[t];
-    if (map.reads() >> t & 1) copy_tail<kWidth>(buffer[t], p.at[t] + i, count);
-  }
-  map_vector<false>(map, q, 0, k);
-  for (int t = 0; t < kTensors; ++t) {
-    if ((map.writes() >> t & 1) == 0) continue;
-    store_tail<kWidth>(p.at[t] + i, buffer[t], count);
-  }
+BN_INLINE void map_tail(const Map& map, const Pointers<Elem>& p, int64_t i, int64_t count,
+                        const Coefficients<V>& k) {
+  const unsigned reads = map.reads();
+  V x{}, dy{}, extra{}, out, residual;
+  if (reads >> kX & 1) x = load_compute(p.x() + i, First{count});
+  if (reads >> kDy & 1) dy = load_compute(p.dy() + i, First{count});
+  if (reads >> kExtra & 1) extra = load_compute(p.extra() + i, First{count});
+  map.apply(x, dy, extra, k, out, residual);
+  store_first(p.at[kOut] + i, out, count);
+  if (map.writes() >> kGradResidual & 1) store_first(p.at[kGradResidual] + i, residual, count);
 }
 
 BN_INLINE Coefficients<VF> broadcast(const Coefficients<float>& k) {
@@ -216,8 +211,9 @@ BN_INLINE void map_element_f64(const Map& map, const Pointers<Elem>& p, int64_t 
 }
 
 template <bool kStream, class Map, class Elem, class V>
-BN_INLINE void map_run_vectors(const Map& map, const Pointers<Elem>& p, int64_t count,
-                               const Coefficients<V>& k) {
+BN_INLINE void map_run_vectors(const Map& map, const Run<Elem>& run, const Coefficients<V>& k) {
+  const Pointers<Elem>& p = run.at;
+  const int64_t count = run.count;
   constexpr int kWidth = static_cast<int>(sizeof(V) / sizeof(typename ComputeOf<Elem>::Scalar));
   StepCoefficients<Elem, V> step;
   step.k = k;
@@ -231,16 +227,15 @@ BN_INLINE void map_run_vectors(const Map& map, const Pointers<Elem>& p, int64_t 
     if (head > count) head = count;
     for (; i + kWidth <= head; i += kWidth)
       map_vector<false>(map, p, i, k);
-    if (i < head) map_tail(map, p, i, static_cast<int>(head - i), k);
+    if (i < head) map_tail(map, p, i, head - i, k);
     i = head;
   }
-  for (; i + kStep<Elem> <= count; i += kStep<Elem>)
-    map_step<kStream>(map, p, i, step);
+  i = for_steps<kStep<Elem>>(map.reads(), run, i, [&](int64_t at) { map_step<kStream>(map, p, at, step); });
   if (kPaired<Elem> && i + kWidth <= count) {
     map_vector<false>(map, p, i, k);
     i += kWidth;
   }
-  if (i < count) map_tail(map, p, i, static_cast<int>(count - i), k);
+  if (i < count) map_tail(map, p, i, count - i, k);
 }
 
 // A channel's coefficients, ready for its runs.
@@ -263,18 +258,16 @@ struct RunCoefficients {
 };
 
 template <class Map, class Elem>
-__attribute__((noinline)) void map_run(const Map& map, const Pointers<Elem>& p, int64_t count,
-                                       const RunCoefficients<Elem>& k, bool stream_out) {
-  if constexpr (sizeof(Elem) != 8) {
-    if (!k.fits) {
-      for (int64_t i = 0; i < count; ++i)
-        map_element_f64(map, p, i, coefficients_f64(k.exact));
-      return;
-    }
-  }
-  const auto vectors = broadcast(k.compute);
-  if (stream_out) return map_run_vectors<true>(map, p, count, vectors);
-  return map_run_vectors<false>(map, p, count, vectors);
+__attribute__((noinline)) void map_run_f64(const Map& map, const Run<Elem>& run,
+                                           const ChannelCoefficients& k) {
+  for (int64_t i = 0; i < run.count; ++i)
+    map_element_f64(map, run.at, i, coefficients_f64(k));
+}
+
+template <bool kStream, class Map, class Elem>
+BN_INLINE void map_run(const Map& map, const Run<Elem>& run, const RunCoefficients<Elem>& k) {
+  if (sizeof(Elem) != 8 && !k.fits) return map_run_f64(map, run, k.exact);
+  map_run_vectors<kStream>(map, run, broadcast(k.compute));
 }
 
 }  // namespace bn::cpu::BN_ISA

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backends/cpu/pool.h"
 #include "backends/cpu/schedule.h"
 
 namespace bn::cpu {
@@ -9,13 +10,18 @@ namespace {
 
 // Memory traffic of a task, about: 10 to 20 microseconds of one core's share.
 constexpr int64_t kTaskBytes = 256 << 10;
+// What a channel costs beside its data, in bytes that could have been moved.
+constexpr int64_t kChannelBytes = 1 << 10;
+// Each thread finds a few, so that a late one is no matter; more than that, and they jump about in memory.
+constexpr int64_t kTasksPerThread = 8;
+constexpr int64_t kFewTasks = 16;
 constexpr int64_t kMaxTasks = 256;
-// With fewer channel blocks than this, a large program is also cut inside its channels.
-constexpr int64_t kEnoughBlocks = 16;
+// From this size on, the order in which memory is read matters more than the cost of another stage.
+constexpr int64_t kSequentialBytes = 4 << 20;
 // Splits are merged one by one, for each channel.
 constexpr int64_t kMaxSplits = 64;
 // Short rows are walked over so many channels that memory is read in pieces of at least this size.
-constexpr int64_t kPieceBytes = 2 << 10;
+constexpr int64_t kPieceBytes = 12 << 10;
 // Rows shorter than this are packed.
 constexpr int64_t kShortestRow = 8;
 constexpr int64_t kLongestUnit = kChain * kLanes;
@@ -239,7 +245,9 @@ void cut_work(Schedule& s, const Program& p) {
   }
   const int64_t size = dtype_size(s.elem);
   s.work_bytes = p.channels * p.count * moved_bytes;
-  const int64_t wanted = std::clamp<int64_t>(s.work_bytes / kTaskBytes, 1, kMaxTasks);
+  const int64_t most = std::clamp<int64_t>(kTasksPerThread * num_threads(), kFewTasks, kMaxTasks);
+  const int64_t cost = s.work_bytes + p.channels * kChannelBytes;
+  const int64_t wanted = std::clamp<int64_t>(cost / kTaskBytes, 1, most);
 
   int64_t step = 1;  // tasks take a multiple of it
   switch (s.path) {
@@ -259,7 +267,16 @@ void cut_work(Schedule& s, const Program& p) {
   s.channels_per_task = std::min(p.channels, round_up(ceil_div(p.channels, wanted), step));
   if (s.repeat > 1) s.channels_per_task = p.channels;
   const int64_t blocks = ceil_div(p.channels, s.channels_per_task);
-  bool split = blocks < wanted && blocks < kEnoughBlocks;
+  // Where channels alone make too few tasks, a large program is also cut inside its channels.
+  bool split = 2 * blocks < std::min(wanted, kFewTasks);
+  const bool one_pass = p.map == Map::kNone || p.reduce == Reduce::kNone;
+  if (s.path == Path::kRows && one_pass && s.loop_dims > 1 && s.tiles >= wanted &&
+      s.work_bytes >= kSequentialBytes) {
+    // With one stage there is nothing to keep in cache: memory is read in order, all channels of a row of positions.
+    s.block = std::min<int64_t>(p.channels, kMaxBlock);
+    s.channels_per_task = p.channels;
+    split = true;
+  }
   if (s.path == Path::kChannelsLast && wanted > 1) {
     // Memory is read in order: walking a block of channels over all positions is several times slower, even where
     // the block then stays in cache.
@@ -300,9 +317,11 @@ void plan_data(Schedule& s, const Program& p) {
     s.block = 1;
     s.channels_per_task = std::max<int64_t>(1, p.channels);
   }
+  const int64_t size = dtype_size(s.elem);
   if (s.splits == 1) s.tiles_per_split = std::max<int64_t>(1, s.tiles);
-  s.stream_out = s.path != Path::kPacked && (s.path != Path::kRows || s.unit_length >= kShortestStreamed) &&
-                 p.map != Map::kNone && p.channels * p.count * dtype_size(s.elem) >= kStreamBytes;
+  s.stream_out =
+      p.map != Map::kNone && p.channels * p.count * size >= kStreamBytes &&
+      (s.path == Path::kChannelsLast || (s.path == Path::kRows && s.unit_length >= kShortestStreamed));
 
   const bool in_pieces = s.block * p.count * dtype_size(s.elem) >= kCachedBytes;
   s.fused_units = std::max<int64_t>(1, in_pieces ? ceil_div(s.units, kFusedPieces) : s.units);

@@ -19,7 +19,7 @@ constexpr int kStageShift = 56;
 constexpr uint64_t kTaskMask = (uint64_t{1} << kStageShift) - 1;
 
 // How long a thread that ran out of work looks for more before it sleeps: waking it costs about as much.
-constexpr std::chrono::microseconds kSpin{20};
+constexpr std::chrono::microseconds kSpin{100};
 
 int32_t positive(const char* name) {
   const char* value = getenv(name);
@@ -66,16 +66,16 @@ class Pool {
     return did;
   }
 
- private:
-  // ---- claiming tasks ----
-
-  static int stage_of(uint64_t claim) { return static_cast<int>(claim >> kStageShift); }
-
   static bool claimable(const Work& work) {
     const uint64_t claim = work.claim_.load(std::memory_order_acquire);
     const int stage = stage_of(claim);
     return stage < work.stages_ && static_cast<int64_t>(claim & kTaskMask) < work.tasks_[stage];
   }
+
+ private:
+  // ---- claiming tasks ----
+
+  static int stage_of(uint64_t claim) { return static_cast<int>(claim >> kStageShift); }
 
   static bool claim(Work& work, int* stage, int64_t* task) {
     uint64_t claim = work.claim_.load(std::memory_order_acquire);
@@ -345,6 +345,10 @@ void submit(const std::shared_ptr<Work>& work) noexcept {
 
 bool help(const std::shared_ptr<Work>& work) noexcept {
   return Pool::get().help(work);
+}
+
+bool has_tasks(const Work& work) noexcept {
+  return Pool::claimable(work);
 }
 
 int32_t num_threads() {

@@ -50,6 +50,9 @@ void submit(const std::shared_ptr<Work>& work) noexcept;
 // threads compute; returns when there are none. False if it did nothing.
 bool help(const std::shared_ptr<Work>& work) noexcept;
 
+// Are there tasks that nobody has claimed?
+bool has_tasks(const Work& work) noexcept;
+
 inline constexpr int32_t kMaxThreads = 4096;
 
 int32_t num_threads();

@@ -30,7 +30,9 @@ struct Pointers {
 };
 
 // How far ahead of its use data is asked for. The processor's own prefetching stops at each page and row.
-inline constexpr int64_t kPrefetchBytes = 1024;
+inline constexpr int64_t kPrefetchBytes = 2048;
+template <class Elem>
+inline constexpr int64_t kAhead = kPrefetchBytes / static_cast<int64_t>(sizeof(Elem));
 
 template <class Elem>
 BN_INLINE void prefetch_for(unsigned reads, const Pointers<Elem>& p, int64_t i) {
@@ -42,6 +44,30 @@ BN_INLINE void prefetch_for(unsigned reads, const Pointers<Elem>& p, int64_t i) 
   }
 }
 
+// A run of consecutive elements of one channel, and the one that follows it.
+template <class Elem>
+struct Run {
+  Pointers<Elem> at;
+  Pointers<Elem> next;
+  int64_t count;
+};
+
+// Calls step(i) for i = begin, begin + kStep, ... as long as a whole step is left, each time with the data asked for
+// that will be wanted kAhead elements later, in this run or the next; returns the first i that is left.
+template <int kStep, class Elem, class Step>
+BN_INLINE int64_t for_steps(unsigned reads, const Run<Elem>& run, int64_t begin, Step step) {
+  int64_t i = begin;
+  for (; i + kStep + kAhead<Elem> <= run.count; i += kStep) {
+    prefetch_for(reads, run.at, i + kAhead<Elem>);
+    step(i);
+  }
+  for (; i + kStep <= run.count; i += kStep) {
+    prefetch_for(reads, run.next, i + kAhead<Elem> - run.count);
+    step(i);
+  }
+  return i;
+}
+
 template <class Elem>
 struct ReduceMoments {
   using Sum = typename SumOf<Elem, VD>::type;
@@ -50,8 +76,9 @@ struct ReduceMoments {
   using Parts = MomentsOf<VD>;
   static constexpr unsigned kReads = 1u << kX;
 
-  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD shift) {
-    bn::add(sums, load_f64(p.x() + i), shift);
+  template <class Lanes>
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD shift, Lanes lanes) {
+    bn::add(sums, load_f64(p.x() + i, lanes), shift);
   }
   template <class V>
   BN_INLINE static V centre_of(V first, V) {
@@ -73,8 +100,9 @@ struct ReduceSums {
   using Parts = Sums;
   static constexpr unsigned kReads = 1u << kX;
 
-  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD) {
-    bn::add(sums, load_f64(p.x() + i));
+  template <class Lanes>
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD, Lanes lanes) {
+    bn::add(sums, load_f64(p.x() + i, lanes));
   }
   template <class V>
   BN_INLINE static V centre_of(V, V) {
@@ -101,10 +129,11 @@ struct ReduceDyDotXmu {
   using Parts = Sums;
   static constexpr unsigned kReads = 1u << kX | 1u << kDy | (kMasked ? 1u << kExtra : 0u);
 
-  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD mean) {
-    VD dy = load_f64(p.dy() + i);
-    if constexpr (kMasked) dy = load_f64(p.extra() + i) > 0.0 ? dy : VD{};
-    bn::add(sums, dy, load_f64(p.x() + i), mean);
+  template <class Lanes>
+  BN_INLINE static void add(Sums& sums, const Pointers<Elem>& p, int64_t i, VD mean, Lanes lanes) {
+    VD dy = load_f64(p.dy() + i, lanes);
+    if constexpr (kMasked) dy = load_f64(p.extra() + i, lanes) > 0.0 ? dy : VD{};
+    bn::add(sums, dy, load_f64(p.x() + i, lanes), mean);
   }
   template <class V>
   BN_INLINE static V centre_of(V, V mean) {
@@ -192,34 +221,26 @@ BN_INLINE auto fold_lanes(const DyDotXmu<Sum> (&lanes)[kLaneVectors]) {
 
 // ---- one run of a channel ------------------------------------------------------------------------------------
 
-// Adds `count` consecutive elements of one channel: element i goes to lane i % 16.
+// Adds a run: element i goes to lane i % 16.
 template <class Reduction, class Elem>
-BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const Pointers<Elem>& p,
-                          int64_t count, double centre) {
+BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const Run<Elem>& run,
+                          double centre) {
   typename Reduction::Sums local[kLaneVectors];
   for (int j = 0; j < kLaneVectors; ++j)
     local[j] = lanes[j];
   const VD centres = broadcast(centre);
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    prefetch_for(Reduction::kReads, p, i + kPrefetchBytes / static_cast<int64_t>(sizeof(Elem)));
+  const int64_t i = for_steps<kLanes>(Reduction::kReads, run, 0, [&](int64_t at) {
 #pragma GCC unroll 16
     for (int j = 0; j < kLaneVectors; ++j)
-      Reduction::add(local[j], p, i + j * kDoubles, centres);
-  }
-  if (i < count) {
+      Reduction::add(local[j], run.at, at + j * kDoubles, centres, Whole{});
+  });
+  if (i < run.count) {
     // Lanes past the end see zeros and a zero centre: they add nothing.
-    alignas(64) Elem tail[kTensors][kLanes];
-    Pointers<Elem> q{};
-    const int rest = static_cast<int>(count - i);
-    for (int t = 0; t < kTensors; ++t) {
-      if ((Reduction::kReads >> t & 1) == 0) continue;
-      copy_tail<kLanes>(tail[t], p.at[t] + i, rest);
-      q.at[t] = tail[t];
-    }
 #pragma GCC unroll 16
-    for (int j = 0; j < kLaneVectors; ++j)
-      Reduction::add(local[j], q, j * kDoubles, keep_first(centres, rest - j * kDoubles));
+    for (int j = 0; j < kLaneVectors; ++j) {
+      const int64_t rest = run.count - i - j * kDoubles;
+      Reduction::add(local[j], run.at, i + j * kDoubles, keep_first(centres, rest), First{rest});
+    }
   }
   for (int j = 0; j < kLaneVectors; ++j)
     lanes[j] = local[j];

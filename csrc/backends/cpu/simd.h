@@ -153,15 +153,31 @@ BN_INLINE VD load_f64(const double* p) {
 
 // ---- narrowing -----------------------------------------------------------------------------------------------
 
+#if defined(__AVX512F__)
+// For each kind of value, four bits: 0 takes the first operand, 1 the second. The first two kinds are the NaNs.
+inline constexpr int kFixNan = 0x11111100;
+#endif
+
 template <class V>
 BN_INLINE V one_nan(V x);
 template <>
 BN_INLINE VF one_nan<VF>(VF x) {
+#if defined(__AVX512F__)
+  // One instruction for the two of a comparison and a choice: NaN keeps what was there, all else is replaced.
+  const __m512 nan = _mm512_set1_ps(bit_cast<float>(kNan32));
+  return bit_cast<VF>(_mm512_fixupimm_ps(nan, bit_cast<__m512>(x), _mm512_set1_epi32(kFixNan), 0));
+#else
   return x == x ? x : broadcast(bit_cast<float>(kNan32));
+#endif
 }
 template <>
 BN_INLINE VD one_nan<VD>(VD x) {
+#if defined(__AVX512F__)
+  const __m512d nan = _mm512_set1_pd(bit_cast<double>(kNan64));
+  return bit_cast<VD>(_mm512_fixupimm_pd(nan, bit_cast<__m512d>(x), _mm512_set1_epi64(kFixNan), 0));
+#else
   return x == x ? x : broadcast(bit_cast<double>(kNan64));
+#endif
 }
 
 // The bits of one vector of floats as elements of a half type.
@@ -272,39 +288,74 @@ BN_INLINE void stream_fence() {
 
 // ---- partial vectors -----------------------------------------------------------------------------------------
 
-// Copies `count` < kMax elements to a buffer of kMax and fills up with zeros.
-template <int kMax, class Elem>
-BN_INLINE void copy_tail(Elem* buffer, const Elem* p, int count) {
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
-  if constexpr (kMax == 16 && sizeof(Elem) == 4) {
-    const auto mask = static_cast<__mmask16>((1u << count) - 1);
-    return store_raw(buffer, _mm512_maskz_loadu_epi32(mask, p));
-  } else if constexpr (kMax == 16 && sizeof(Elem) == 2) {
-    const auto mask = static_cast<__mmask16>((1u << count) - 1);
-    return store_raw(buffer, _mm256_maskz_loadu_epi16(mask, p));
-  } else if constexpr (kMax == 8 && sizeof(Elem) == 8) {
-    const auto mask = static_cast<__mmask8>((1u << count) - 1);
-    return store_raw(buffer, _mm512_maskz_loadu_epi64(mask, p));
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+// The first `count` of the lanes, which may be none or all; 16 at most.
+BN_INLINE uint32_t first_lanes(int64_t count) {
+  return count <= 0 ? 0u : (count >= 16 ? 0xFFFFu : (1u << count) - 1);
+}
+#endif
+
+// Vectors of the first `count` elements at p (none or all of them, too); nothing is read past them, and the other
+// lanes are 0.
+template <int kCount, class Elem>
+BN_INLINE Vec<float, kCount> load_f32_first(const Elem* p, int64_t count) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  const uint32_t lanes = first_lanes(count);
+  if constexpr (sizeof(Elem) == 4 && kCount == 16) {
+    return bit_cast<Vec<float, 16>>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(lanes), p));
+  } else if constexpr (sizeof(Elem) == 4 && kCount == 8) {
+    return bit_cast<Vec<float, 8>>(_mm256_maskz_loadu_ps(static_cast<__mmask8>(lanes), p));
+  } else if constexpr (sizeof(Elem) == 2 && kCount == 16) {
+    const auto raw = _mm256_maskz_loadu_epi16(static_cast<__mmask16>(lanes), p);
+    return load_f32<16>(reinterpret_cast<const Elem*>(&raw));
+  } else if constexpr (sizeof(Elem) == 2 && kCount == 8) {
+    const auto raw = _mm_maskz_loadu_epi16(static_cast<__mmask8>(lanes), p);
+    return load_f32<8>(reinterpret_cast<const Elem*>(&raw));
   }
 #endif
-  memset(static_cast<void*>(buffer), 0, sizeof(Elem) * kMax);
-  for (int i = 0; i < count; ++i)
+  Elem buffer[kCount];
+  memset(static_cast<void*>(buffer), 0, sizeof(buffer));
+  for (int64_t i = 0; i < count && i < kCount; ++i)
     buffer[i] = p[i];
+  return load_f32<kCount>(buffer);
 }
 
-// Copies the first `count` < kMax elements of a buffer of kMax.
-template <int kMax, class Elem>
-BN_INLINE void store_tail(Elem* p, const Elem* buffer, int count) {
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512VL__)
-  if constexpr (kMax == 16 && sizeof(Elem) == 4) {
-    return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>((1u << count) - 1), load_raw<__m512i>(buffer));
-  } else if constexpr (kMax == 16 && sizeof(Elem) == 2) {
-    return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>((1u << count) - 1), load_raw<__m256i>(buffer));
-  } else if constexpr (kMax == 8 && sizeof(Elem) == 8) {
-    return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>((1u << count) - 1), load_raw<__m512i>(buffer));
+BN_INLINE VD load_first(const double* p, int64_t count) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  return bit_cast<VD>(_mm512_maskz_loadu_pd(static_cast<__mmask8>(first_lanes(count)), p));
+#else
+  VD x{};
+  for (int64_t i = 0; i < count && i < kDoubles; ++i)
+    x[i] = p[i];
+  return x;
+#endif
+}
+
+template <class Elem>
+BN_INLINE VD load_f64_first(const Elem* p, int64_t count) {
+  return to_f64(load_f32_first<kDoubles>(p, count));
+}
+BN_INLINE VD load_f64_first(const double* p, int64_t count) {
+  return load_first(p, count);
+}
+
+// Stores the first `count` lanes as elements of the type, less than all.
+template <class Elem, class V>
+BN_INLINE void store_first(Elem* p, V x, int64_t count) {
+  constexpr int kWidth = static_cast<int>(sizeof(V) / (sizeof(Elem) == 8 ? 8 : 4));
+  alignas(64) Elem buffer[kWidth];
+  store(buffer, x);
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  const uint32_t lanes = first_lanes(count);
+  if constexpr (sizeof(Elem) == 4) {
+    return _mm512_mask_storeu_epi32(p, static_cast<__mmask16>(lanes), load_raw<__m512i>(buffer));
+  } else if constexpr (sizeof(Elem) == 2) {
+    return _mm256_mask_storeu_epi16(p, static_cast<__mmask16>(lanes), load_raw<__m256i>(buffer));
+  } else {
+    return _mm512_mask_storeu_epi64(p, static_cast<__mmask8>(lanes), load_raw<__m512i>(buffer));
   }
 #endif
-  for (int i = 0; i < count; ++i)
+  for (int64_t i = 0; i < count; ++i)
     p[i] = buffer[i];
 }
 
@@ -328,13 +379,36 @@ struct ComputeOf<double> {
   using Vector = VD;
 };
 
+// How many lanes are loaded: all of them, or the first `count`.
+struct Whole {};
+struct First {
+  int64_t count;
+};
+
 template <class Elem>
-BN_INLINE typename ComputeOf<Elem>::Vector load_compute(const Elem* p) {
+BN_INLINE typename ComputeOf<Elem>::Vector load_compute(const Elem* p, Whole) {
   if constexpr (sizeof(Elem) == 8) {
     return load_raw<VD>(p);
   } else {
     return load_f32<kFloats>(p);
   }
+}
+template <class Elem>
+BN_INLINE typename ComputeOf<Elem>::Vector load_compute(const Elem* p, First first) {
+  if constexpr (sizeof(Elem) == 8) {
+    return load_first(p, first.count);
+  } else {
+    return load_f32_first<kFloats>(p, first.count);
+  }
+}
+
+template <class Elem>
+BN_INLINE VD load_f64(const Elem* p, Whole) {
+  return load_f64(p);
+}
+template <class Elem>
+BN_INLINE VD load_f64(const Elem* p, First first) {
+  return load_f64_first(p, first.count);
 }
 
 BN_INLINE double element(const VD& v, int i) {

@@ -21,7 +21,7 @@ constexpr size_t kCopyChunk = size_t{1} << 20;
 constexpr int kItemsPerTurn = 64;
 
 // How long a waiting thread looks before it sleeps.
-constexpr std::chrono::microseconds kSpin{30};
+constexpr std::chrono::microseconds kSpin{100};
 
 template <class Done>
 void spin_until(Done done) {
@@ -360,8 +360,10 @@ bool CpuStream::synchronize(int32_t timeout_ms) {
       helped = in_pool_;
       const uint64_t sent = sent_.load(std::memory_order_relaxed);
       lock.unlock();
-      help(helped);
-      spin_until([&] { return done() || sent_.load(std::memory_order_acquire) != sent; });
+      // Where the last tasks of a stage are another thread's, the next stage may want help again.
+      while (help(helped))
+        spin_until(
+            [&] { return done() || sent_.load(std::memory_order_acquire) != sent || has_tasks(*helped); });
       lock.lock();
       continue;
     }

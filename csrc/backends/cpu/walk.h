@@ -1,8 +1,8 @@
 // Walks over the elements of a block of channels, unit by unit, as the schedule cuts them.
 //
-// Both walks offer the same to the kernels: seek() and next() choose the unit, read() makes the inputs of all
-// channels of the block available, row(c) says where channel c's run of count() elements is, write() delivers
-// the outputs.
+// Both walks offer the same to the kernels: seek() and next() choose the unit; read() makes the inputs of all channels
+// of the block available, from the unit on, and says for how many units; first() is the run of these units of the
+// block's first channel, to_channel() goes on to the next; write() delivers the outputs.
 #pragma once
 
 #include <type_traits>
@@ -85,7 +85,8 @@ class DirectWalk {
   BN_INLINE DirectWalk(const Program& p, const Schedule& s)
       : program_(p), schedule_(s), rows_(s, s.loop_dims - 1) {}
 
-  BN_INLINE void begin(int64_t channel, int64_t) {
+  BN_INLINE void begin(int64_t channel, int64_t channels) {
+    channels_ = channels;
     for (int t = 0; t < kTensors; ++t)
       base_[t] = reinterpret_cast<Elem*>(channel_address(program_, schedule_, t, channel));
   }
@@ -93,31 +94,73 @@ class DirectWalk {
     rows_.seek(unit / schedule_.units_per_row);
     piece_ = unit % schedule_.units_per_row;
   }
-  BN_INLINE void next() {
-    if (++piece_ < schedule_.units_per_row) return;
+  // What is left of the row.
+  BN_INLINE int64_t read(unsigned, int64_t most) {
+    const int64_t left = schedule_.units_per_row - piece_;
+    for (int t = 0; t < kTensors; ++t)
+      row_[t] = base_[t] + rows_.offset[t];
+    if (schedule_.extents[schedule_.loop_dims - 1] >= kAhead<Elem>) {
+      Odometer next = rows_;
+      next.next();
+      for (int t = 0; t < kTensors; ++t)
+        next_row_[t] = base_[t] + next.offset[t];
+    }
+    return left < most ? left : most;
+  }
+  BN_INLINE void write(unsigned) {}
+  BN_INLINE void next(int64_t units) {
+    piece_ += units;
+    if (piece_ < schedule_.units_per_row) return;
     piece_ = 0;
     rows_.next();
   }
-  BN_INLINE int64_t count() const {
-    const int64_t left = schedule_.extents[schedule_.loop_dims - 1] - piece_ * schedule_.unit_length;
-    return left < schedule_.unit_length ? left : schedule_.unit_length;
-  }
-  BN_INLINE Pointers<Elem> row(int64_t c) const {
-    Pointers<Elem> p;
+  // `used` says which tensors matter to the caller: a constant, so that the others cost nothing.
+  BN_INLINE Run<Elem> first(int64_t units, unsigned used) {
+    const int64_t begin = piece_ * schedule_.unit_length;
+    const int64_t length = schedule_.extents[schedule_.loop_dims - 1];
+    int64_t end = begin + units * schedule_.unit_length;
+    if (end > length) end = length;
+    jumps_ = end == length && length >= kAhead<Elem>;
+    Run<Elem> run;
+    run.count = end - begin;
     for (int t = 0; t < kTensors; ++t)
-      p.at[t] =
-          base_[t] + rows_.offset[t] + piece_ * schedule_.unit_length + c * schedule_.views[t].channel_stride;
-    return p;
+      run.at.at[t] = row_[t] + begin;
+    set_next(run, 0, used);
+    return run;
   }
-  BN_INLINE void read(unsigned) {}
-  BN_INLINE void write(unsigned) {}
+  BN_INLINE void to_channel(Run<Elem>& run, int64_t c, unsigned used) const {
+#pragma GCC unroll 8
+    for (int t = 0; t < kTensors; ++t) {
+      if (used >> t & 1) run.at.at[t] += schedule_.views[t].channel_stride;
+    }
+    set_next(run, c, used);
+  }
 
  private:
+  // What follows: the rest of the row, or the next channel's row, or after the last channel the first one's next.
+  // It is only asked for ahead of time, so for short rows, which lie close together, what lies behind them will do.
+  BN_INLINE void set_next(Run<Elem>& run, int64_t c, unsigned used) const {
+#pragma GCC unroll 8
+    for (int t = 0; t < kTensors; ++t) {
+      if (used >> t & 1) run.next.at[t] = run.at.at[t] + run.count;
+    }
+    if (!jumps_) return;
+#pragma GCC unroll 8
+    for (int t = 0; t < kTensors; ++t) {
+      if ((used >> t & 1) == 0) continue;
+      run.next.at[t] = c + 1 < channels_ ? run.at.at[t] + schedule_.views[t].channel_stride : next_row_[t];
+    }
+  }
+
   const Program& program_;
   const Schedule& schedule_;
   Odometer rows_;
   Elem* base_[kTensors];
+  Elem* row_[kTensors];
+  Elem* next_row_[kTensors];
+  int64_t channels_ = 0;
   int64_t piece_ = 0;
+  bool jumps_ = false;  // does a run not begin where the one before it ends?
 };
 
 // ---- packing -------------------------------------------------------------------------------------------------
@@ -267,22 +310,25 @@ class PackedWalk {
     channels_ = channels;
   }
   BN_INLINE void seek(int64_t unit) { unit_ = unit; }
-  BN_INLINE void next() { ++unit_; }
-  BN_INLINE int64_t count() const {
-    const int64_t left = program_.count - unit_ * schedule_.unit_length;
-    return left < schedule_.unit_length ? left : schedule_.unit_length;
-  }
-  BN_INLINE Pointers<Buffer> row(int64_t c) {
-    Pointers<Buffer> p;
+  BN_INLINE void next(int64_t) { ++unit_; }
+  BN_INLINE Run<Buffer> first(int64_t, unsigned) {
+    Run<Buffer> run;
     for (int t = 0; t < kTensors; ++t)
-      p.at[t] = rows_[t] + c * schedule_.unit_length;
-    return p;
+      run.at.at[t] = rows_[t];
+    run.next = run.at;
+    run.count = count();
+    return run;
+  }
+  BN_INLINE void to_channel(Run<Buffer>& run, int64_t, unsigned) const {
+    for (int t = 0; t < kTensors; ++t)
+      run.at.at[t] += schedule_.unit_length;
   }
 
-  void read(unsigned tensors) {
+  int64_t read(unsigned tensors, int64_t) {
     for (int t = 0; t < kTensors; ++t) {
       if (tensors >> t & 1) read_tensor(t);
     }
+    return 1;
   }
   void write(unsigned tensors) {
     for (int t = 0; t < kTensors; ++t) {
@@ -291,6 +337,11 @@ class PackedWalk {
   }
 
  private:
+  BN_INLINE int64_t count() const {
+    const int64_t left = program_.count - unit_ * schedule_.unit_length;
+    return left < schedule_.unit_length ? left : schedule_.unit_length;
+  }
+
   template <class From>
   void widen_rows(int t) {
     for (int64_t c = 0; c < channels_; ++c)
