@@ -20,7 +20,7 @@ unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test build release install wheel wheel-test asan tsan simt cuda cuda-report gpu-check
-.PHONY: lint format bench docs nightly clean
+.PHONY: lint format bench overhead docs nightly clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z -]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -90,6 +90,9 @@ asan tsan simt: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests u
 bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against PyTorch, oneDNN and NumPy, side by side
 	@$(py) benchmarks/build_peers.py
 	@PYTHONPATH=build/release/python $(py) benchmarks/run.py $(BENCH_ARGS)
+
+overhead: build-release $(VENV)/stamp-bench ## measure what a call costs beside its work, from C and from Python
+	@$(py) benchmarks/overhead.py --build build/release
 
 cuda: build-cuda ## compile the CUDA backend, warnings as errors (CUDA_ARCHITECTURES=90-real for one only)
 

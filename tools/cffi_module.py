@@ -15,15 +15,6 @@ import cffi
 INCLUDE = re.compile(r'^\s*#\s*include\s+"(bn_api/[^"]+)"', re.MULTILINE)
 INTEGER_MACRO = re.compile(r"^#define\s+(BNAPI_\w+)\s+\(?-?(?:0x[0-9A-Fa-f]+|\d+)[uUlL]*\)?$")
 
-# Functions of the module itself, beside the public API.
-HELPERS = Path(__file__).with_name("cffi_helpers.h")
-HELPER_DECLARATIONS = """
-typedef bnapiStatus (*bnpyPhaseTwo)(void*, uint64_t, bnapiOpExecutor*, bnapiStream);
-bnapiStatus bnpyRun(bnpyPhaseTwo run, bnapiOpExecutor* executor, const uintptr_t* places, size_t count,
-                    uintptr_t absent, size_t offset, void* workspace, uint64_t workspaceSize,
-                    bnapiStream stream, bool wait);
-"""
-
 
 def headers_of(header: Path, root: Path, found: list[Path]) -> list[Path]:
     """The public headers that one includes, directly or not, each behind those that it needs itself."""
@@ -70,11 +61,10 @@ def main() -> None:
     builder = cffi.FFI()
     for header in headers:
         builder.cdef(declarations(header))
-    builder.cdef(HELPER_DECLARATIONS)
-    builder.set_source("pybn_api._lib", HELPERS.read_text())
+    builder.set_source("pybn_api._lib", '#include "bn_api.h"')
     builder.emit_c_code(str(arguments.output))
     if arguments.depfile:
-        inputs = " ".join(str(path) for path in [arguments.umbrella, *headers, HELPERS])
+        inputs = " ".join(str(path) for path in [arguments.umbrella, *headers])
         arguments.depfile.write_text(f"{arguments.output}: {inputs}\n")
 
 

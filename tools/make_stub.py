@@ -14,12 +14,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cffi_module import HELPER_DECLARATIONS, declarations, headers_of
+from cffi_module import declarations, headers_of
 
 ROOT = Path(__file__).resolve().parent.parent
 UMBRELLA = ROOT / "include" / "bn_api.h"
 STUB = ROOT / "pybn_api" / "_lib.pyi"
-FUNCTION = re.compile(r"^\s*([\w\s\*]+?)\s*\b(bnapi\w+|bnpy\w+)\s*\(([^()]*)\)\s*;", re.MULTILINE)
+FUNCTION = re.compile(r"^\s*([\w\s\*]+?)\s*\b(bnapi\w+)\s*\(([^()]*)\)\s*;", re.MULTILINE)
 CONSTANT = re.compile(r"^#define (\w+) \.\.\.", re.MULTILINE)
 ENUM_BODY = re.compile(r"enum\s+\w+\s*\{([^}]*)\}")
 
@@ -75,7 +75,6 @@ def argument(text: str, position: int) -> str:
 
 def stub() -> str:
     text = "\n".join(declarations(header) for header in headers_of(UMBRELLA, UMBRELLA.parent, []))
-    text += HELPER_DECLARATIONS
     constants = CONSTANT.findall(text)
     for body in ENUM_BODY.findall(text):
         constants += re.findall(r"\b(BNAPI_\w+)", body)

@@ -8,28 +8,34 @@ from typing import Any
 
 import numpy as np
 
-from pybn_api._lib import ffi, lib
+from pybn_api._caller import peek
+from pybn_api._lib import lib
 from pybn_api.arrays.base import Array, Family, View
 from pybn_api.dtypes import code_of, numpy_dtype
 from pybn_api.errors import invalid
 from pybn_api.runtime import device_id
-
-# An ndarray object holds its data pointer right after the object header, in numpy's ABI for ever. Reading it
-# there costs a tenth of what the array interface costs. None: not so in this interpreter, use the interface.
-DATA_OFFSET: int | None = object.__basicsize__
-
-
-def _stored_pointer(array: np.ndarray[Any, Any]) -> int:
-    return int(ffi.cast("uintptr_t *", id(array) + object.__basicsize__)[0])
 
 
 def _interface_pointer(array: np.ndarray[Any, Any]) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-_samples = (np.zeros(3), np.zeros((4, 5), np.float32)[1:, ::-1], np.broadcast_to(np.float16(1), (2, 3)))
-if any(_stored_pointer(sample) != _interface_pointer(sample) for sample in _samples):
-    DATA_OFFSET = None
+def _reads_right(array: np.ndarray[Any, Any]) -> bool:
+    told = _interface_pointer(array), array.shape, array.strides, array.dtype, array.flags.writeable
+    return bool(peek(array) == told)
+
+
+# Where ndarray objects keep their data pointer, shape and strides is fixed in numpy's ABI. Reading them there
+# takes a tenth of what the attributes cost. False: not so in this interpreter, use the attributes.
+READ_IN_PLACE: bool = all(
+    _reads_right(array)
+    for array in (
+        np.zeros(3),
+        np.zeros((4, 5), np.float32)[1:, ::-1],
+        np.broadcast_to(np.float16(1), (2, 3)),
+        np.array(1),
+    )
+)
 
 
 class NumpyFamily(Family):
@@ -54,7 +60,7 @@ class NumpyFamily(Family):
         )
 
     def address(self, array: Array) -> int:
-        return _interface_pointer(array) if DATA_OFFSET is None else _stored_pointer(array)
+        return _interface_pointer(array)
 
     def writable(self, array: Array) -> bool:
         return bool(array.flags.writeable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -39,8 +40,15 @@ def gradient_outputs(
     return [row if wanted else None for row, wanted in zip(rows, mask, strict=False)]
 
 
+_MASKS = {mask: mask for length in (3, 4) for mask in itertools.product((False, True), repeat=length)}
+
+
 def mask_of(output_mask: Sequence[bool]) -> tuple[bool, ...]:
-    return tuple(map(bool, output_mask))
+    """The mask as a tuple of bools; quickly so for those that are one already."""
+    try:
+        return _MASKS[output_mask]  # type: ignore[index]
+    except (KeyError, TypeError):
+        return tuple(map(bool, output_mask))
 
 
 def _outputs(inputs: Sequence[View], attributes: Sequence[Attribute]) -> Sequence[Output | None]:
@@ -50,7 +58,7 @@ def _outputs(inputs: Sequence[View], attributes: Sequence[Attribute]) -> Sequenc
 
 
 def make_gradients(outputs: Sequence[Array]) -> Gradients:
-    return Gradients(*outputs)
+    return tuple.__new__(Gradients, outputs)  # a third of what the class itself takes
 
 
 @operator(

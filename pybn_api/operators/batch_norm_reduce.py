@@ -24,7 +24,7 @@ def _outputs(inputs: Sequence[View], attributes: Sequence[Attribute]) -> Sequenc
 
 
 def _make(outputs: Sequence[Array]) -> Sums:
-    return Sums(*outputs)
+    return tuple.__new__(Sums, outputs)  # a third of what the class itself takes
 
 
 @operator(Spec("BatchNormReduce", "batch_norm_reduce", "x format:label -> sum squareSum"), _outputs, _make)

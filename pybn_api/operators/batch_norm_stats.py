@@ -24,7 +24,7 @@ def _outputs(inputs: Sequence[View], attributes: Sequence[Attribute]) -> Sequenc
 
 
 def _make(outputs: Sequence[Array]) -> Stats:
-    return Stats(*outputs)
+    return tuple.__new__(Stats, outputs)  # a third of what the class itself takes
 
 
 @operator(Spec("BatchNormStats", "batch_norm_stats", "input eps:double -> mean invstd"), _outputs, _make)

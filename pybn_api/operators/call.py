@@ -16,11 +16,12 @@ from typing import Any, Generic, NamedTuple, ParamSpec, TypeAlias, TypeVar
 import numpy as np
 
 from pybn_api import runtime
+from pybn_api._caller import Caller, Quick
 from pybn_api._lib import ffi, lib
 from pybn_api.arrays import Array, View, adopt, families, family_of
 from pybn_api.arrays.adopted import Adopted
 from pybn_api.arrays.base import Family, dense_strides
-from pybn_api.arrays.numpy_family import DATA_OFFSET
+from pybn_api.arrays.numpy_family import READ_IN_PLACE
 from pybn_api.errors import BnApiError, check, error, invalid
 from pybn_api.executor import Executor, Memory
 from pybn_api.operators.spec import Attribute, Output, OutputRule, Parameter, Spec
@@ -38,10 +39,8 @@ Key: TypeAlias = list[Hashable]
 class _Ready(NamedTuple):
     """An executor that waits to be run."""
 
+    caller: Caller
     executor: Executor
-    handle: Any
-    workspace: Any
-    workspace_size: int
     memory: Memory | None
 
 
@@ -68,11 +67,10 @@ class Planned:
         self.device = self._device(arrays)
         self._refuse_read_only(views, outs)
 
-        self.phase_two = ffi.addressof(lib, f"bnapi{spec.operator}")
-        self.places = len(self.views)
+        self.functions = _address("bnapiSetTensorAddrs"), _address(f"bnapi{spec.operator}"), _SYNCHRONIZE
         self.epoch = runtime.epoch
         self.idle: dict[int, list[_Ready]] = {}
-        self.idle.setdefault(0, []).append(self._ready())
+        ready = self._ready()
         if not complete:
             raise error(lib.BNAPI_ERR_INNER, f"{spec.function}: planned without a required array")
 
@@ -87,12 +85,46 @@ class Planned:
         ]
         # Results of adopted arrays are made in a plain array type, for the caller's library to take over.
         self.finishes = isinstance(like, Adopted)
-        kinds = [type(a) for a in (*arrays, *given) if a is not None]
-        self.indirect = DATA_OFFSET is not None and all(issubclass(kind, np.ndarray) for kind in kinds)
-        # numpy arrays are passed as objects, whose data pointers C reads itself.
-        self.offset = DATA_OFFSET or 0 if self.indirect else 0
-        self.absent = id(None) if self.indirect else 0
-        self.only_device = Device.count() == 1
+        self.at_once = not self.family.stream_ordered and Device.count() == 1
+        kinds = {type(array) for array in (*arrays, *given) if array is not None}
+        # numpy arrays are passed as objects, which C reads by itself; others as addresses.
+        self.in_place = READ_IN_PLACE and all(issubclass(kind, np.ndarray) for kind in kinds)
+        self.is_plain = READ_IN_PLACE and kinds == {np.ndarray}
+        self.quick: Callable[[list[Any], list[Any] | None], list[Any] | int | None] | None = None
+        self._prepare(ready, arrays, out)
+
+    def _prepare(self, ready: _Ready, arrays: Sequence[Array], out: list[Array] | None) -> None:
+        """Keeps an executor for quick calls on arrays like these where they are all numpy's, else for any."""
+        given = [None] * len(self.wanted) if out is None else out
+        ignored = any(
+            not wanted and array is not None for wanted, array in zip(self.wanted, given, strict=True)
+        )
+        if not self.is_plain or not self.at_once or ignored:
+            self.idle[0] = [ready]
+            return
+        written = self.spec.written(self.attributes)
+        flags = [index in written for index in range(len(arrays))]
+        self.quick = Quick(np.ndarray, ready.caller, list(arrays), flags, out, self.allocators).call
+        self.quick_ready = ready
+
+    def attempt(
+        self,
+        arrays: list[Array],
+        attributes: tuple[Attribute, ...],
+        outs: list[Array] | None,
+        stream: Stream | None,
+    ) -> list[Array] | None:
+        """The outputs of a synchronous call on numpy arrays, if it is certain at a glance that they are like
+        those of the plan. Else None, and nothing was done: ask `Operation.inputs_key`."""
+        if self.quick is None or stream is not None or attributes != self.attributes:
+            return None
+        if self.epoch != runtime.epoch:
+            return None
+        outputs = self.quick(arrays, outs)
+        if isinstance(outputs, int):
+            check(outputs, self.spec.names)
+            return None
+        return outputs
 
     def _device(self, arrays: Sequence[Array]) -> int:
         named = zip((*self.spec.inputs, *self.spec.outputs), self.views, strict=True)
@@ -131,10 +163,11 @@ class Planned:
             executor = Executor(spec.operator, *arguments, names=spec.names).make_repeatable()
             size = executor.workspace_bytes
             memory = Memory(size) if size else None
-        pointer = ffi.NULL if memory is None else memory.pointer
-        return _Ready(executor, executor.handle, pointer, size, memory)
+        handle = int(ffi.cast("uintptr_t", executor.handle))
+        caller = Caller(*self.functions, handle, 0 if memory is None else memory.address, size)
+        return _Ready(caller, executor, memory)
 
-    def run(self, arrays: Sequence[Array], out: Any, stream: Stream | None) -> list[Array]:
+    def run(self, arrays: list[Array], out: list[Array] | None, stream: Stream | None) -> list[Array]:
         """Phase two on these arrays. Without a stream: in the current one of the arrays' library, else at
         once."""
         if out is None:
@@ -144,26 +177,18 @@ class Planned:
                 (given if wanted else None) if make is None else make()
                 for make, given, wanted in zip(self.allocators, out, self.wanted, strict=True)
             ]
-        if self.indirect:
-            places = [*map(id, arrays), *map(id, outs)]
-        else:
-            places = [0 if a is None else _known(a).address(a) for a in (*arrays, *outs)]
-
-        wait, keep = False, stream is not None
-        if stream is None:
-            if self.family.stream_ordered:
-                stream = self.family.stream(arrays[0])
-            if stream is None:
-                wait = True
-                if not self.only_device:
-                    stream = default_stream(self.device)
-        elif stream.device.id != self.device:
-            where = f"of {stream.device}, where the arrays are on {Device(self.device)}"
-            raise invalid(f"{self.spec.function}: stream: {where}")
+        inputs, outputs = (arrays, outs) if self.in_place else (_addresses(arrays), _addresses(outs))
 
         if self.epoch != runtime.epoch:
             self.idle, self.epoch = {}, runtime.epoch
-        handle, queue = (ffi.NULL, 0) if stream is None else (stream.handle, id(stream))
+            self._prepare(self._ready(), arrays, out)
+        keep = stream
+        wait = stream is None and self.at_once
+        handle = queue = 0
+        if not wait:
+            stream, wait = self._queue(arrays, stream)
+            if stream is not None:
+                handle, queue = int(ffi.cast("uintptr_t", stream.handle)), id(stream)
         idle = self.idle.get(queue)
         if idle is None:
             if len(self.idle) >= self.MOST_STREAMS:
@@ -173,30 +198,43 @@ class Planned:
             ready = idle.pop()
         except IndexError:
             ready = self._ready()
-        status = lib.bnpyRun(
-            self.phase_two,
-            ready.handle,
-            places,
-            self.places,
-            self.absent,
-            self.offset,
-            ready.workspace,
-            ready.workspace_size,
-            handle,
-            wait,
-        )
+        status = ready.caller.run(inputs, outputs, handle, wait)
         if status:
             check(status, self.spec.names)
         # Its workspace is free for the next call: the same stream runs calls one after the other.
         idle.append(ready)
-        if keep and stream is not None:
-            stream.keep((arrays, outs, ready))
+        if keep is not None:
+            keep.keep((arrays, outs, ready))
         if self.finishes:
             return [
                 o if make is None else self.family.finish(o, arrays[0])
                 for o, make in zip(outs, self.allocators, strict=True)
             ]
         return outs
+
+    def _queue(self, arrays: list[Array], stream: Stream | None) -> tuple[Stream | None, bool]:
+        """The stream to use, None for the device's default one, and whether to wait for it."""
+        if stream is not None:
+            if stream.device.id != self.device:
+                where = f"of {stream.device}, where the arrays are on {Device(self.device)}"
+                raise invalid(f"{self.spec.function}: stream: {where}")
+            return stream, False
+        if self.family.stream_ordered:
+            stream = self.family.stream(arrays[0])
+            if stream is not None:
+                return stream, False
+        return default_stream(self.device), True
+
+
+def _address(function: str) -> int:
+    return int(ffi.cast("uintptr_t", ffi.addressof(lib, function)))
+
+
+_SYNCHRONIZE = _address("bnapiSynchronizeStream")
+
+
+def _addresses(arrays: list[Array]) -> list[int | None]:
+    return [None if array is None else _known(array).address(array) for array in arrays]
 
 
 def _known(array: Array) -> Family:
@@ -250,6 +288,7 @@ class Operation:
         self.make = make
         self.bind = bind
         self.plans: dict[Hashable, Planned] = {}
+        self.recent: Planned | None = None
         self.lock = threading.Lock()
 
     def inputs_key(self, arrays: list[Array]) -> Key:
@@ -268,15 +307,12 @@ class Operation:
                 key.append(_known(arrays[index]).writable(arrays[index]))
         return key
 
-    def outputs_key(self, out: Any) -> tuple[Any, Key]:
-        """The outputs that came, as a list, and their signatures."""
-        if not isinstance(out, (tuple, list)):
-            out = (out,)
-        if len(out) != len(self.spec.outputs):
+    def outputs_key(self, outs: list[Array]) -> Key:
+        """The signatures of the outputs that came. Those of unknown types are replaced, as inputs are."""
+        if len(outs) != len(self.spec.outputs):
             names = ", ".join(p.name for p in self.spec.outputs)
-            count = f"{len(out)} arrays, where there are {len(self.spec.outputs)} ({names})"
+            count = f"{len(outs)} arrays, where there are {len(self.spec.outputs)} ({names})"
             raise invalid(f"{self.spec.function}: out: {count}")
-        outs = list(out)
         key: Key = []
         for index, array in enumerate(outs):
             if array is None:
@@ -286,7 +322,7 @@ class Operation:
             else:
                 outs[index], signature = self._signature(self.spec.outputs[index], array)
                 key.append((signature, _known(outs[index]).writable(outs[index])))
-        return outs, key
+        return key
 
     def _signature(self, parameter: Parameter, array: Array) -> tuple[Array, Hashable]:
         try:
@@ -314,25 +350,32 @@ class Operation:
     def call(
         self, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any, stream: Stream | None
     ) -> Any:
-        key, outs = self.inputs_key(arrays), None
-        if out is not None:
-            outs, more = self.outputs_key(out)
+        outs, recent = _listed(out), self.recent
+        if recent is not None:
+            results = recent.attempt(arrays, attributes, outs, stream)
+            if results is not None:
+                return self.make(results)
+        key = self.inputs_key(arrays)
+        if outs is not None:
             key.append(None)
-            key += more
-        results = self.planned(key, arrays, attributes, outs).run(arrays, outs, stream)
-        if out is not None:
-            results = self._as_given(out, results)
-        return self.make(results)
+            key += self.outputs_key(outs)
+        planned = self.recent = self.planned(key, arrays, attributes, outs)
+        return self.make(self._as_given(out, planned.run(arrays, outs, stream)))
 
     def _as_given(self, out: Any, results: list[Array]) -> list[Array]:
         """The caller's own objects where outputs were given, also those that came in by DLPack."""
-        if Adopted not in map(type, results):
+        given = _listed(out)
+        if given is None or Adopted not in map(type, results):
             return results
-        given = out if isinstance(out, (tuple, list)) else (out,)
         return [
             mine if theirs is None or mine is None else theirs
             for theirs, mine in zip(given, results, strict=True)
         ]
+
+
+def _listed(out: Any) -> list[Array] | None:
+    """The outputs that came, as a list of our own."""
+    return None if out is None else [*out] if isinstance(out, (tuple, list)) else [out]
 
 
 _operations: dict[Any, Operation] = {}
@@ -369,7 +412,7 @@ class Plan(Generic[P, R]):
     """An operator made ready for one signature: call it with the operator's own arguments, on any arrays of
     that signature and with the same attributes. Any number of threads may call it."""
 
-    __slots__ = ("_attributes", "_inputs", "_operation", "_planned")
+    __slots__ = ("_attributes", "_inputs", "_operation", "_planned", "_recent")
 
     def __init__(
         self, operation: Operation, arrays: list[Array], attributes: tuple[Attribute, ...], out: Any
@@ -378,27 +421,28 @@ class Plan(Generic[P, R]):
         self._attributes = attributes
         self._inputs = operation.inputs_key(arrays)
         self._planned: dict[Hashable, Planned] = {}
-        outs, key = (None, None) if out is None else operation.outputs_key(out)
-        self._planned[None if key is None else tuple(key)] = Planned(operation, arrays, attributes, outs)
+        self._recent = self._plan(arrays, _listed(out))
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         operation = self._operation
         arrays, attributes, out, stream = operation.bind(*args, **kwargs)
-        if operation.inputs_key(arrays) != self._inputs or attributes != self._attributes:
-            raise self._mismatch(arrays, attributes)
-        if out is None:
-            planned = self._planned.get(None)
-            if planned is None:
-                planned = self._planned[None] = Planned(operation, arrays, attributes, None)
-            result: R = operation.make(planned.run(arrays, None, stream))
-            return result
-        outs, key = operation.outputs_key(out)
-        planned = self._planned.get(tuple(key))
-        if planned is None:
-            planned = self._planned[tuple(key)] = Planned(operation, arrays, attributes, outs)
-        results = operation._as_given(out, planned.run(arrays, outs, stream))
+        outs = _listed(out)
+        results = self._recent.attempt(arrays, attributes, outs, stream)
+        if results is None:
+            if operation.inputs_key(arrays) != self._inputs or attributes != self._attributes:
+                raise self._mismatch(arrays, attributes)
+            planned = self._recent = self._plan(arrays, outs)
+            results = operation._as_given(out, planned.run(arrays, outs, stream))
         made: R = operation.make(results)
         return made
+
+    def _plan(self, arrays: list[Array], outs: list[Array] | None) -> Planned:
+        """The plan for these outputs, to be allocated or given."""
+        key = None if outs is None else tuple(self._operation.outputs_key(outs))
+        planned = self._planned.get(key)
+        if planned is None:
+            planned = self._planned[key] = Planned(self._operation, arrays, self._attributes, outs)
+        return planned
 
     def _mismatch(self, arrays: list[Array], attributes: tuple[Attribute, ...]) -> BnApiError:
         spec = self._operation.spec
