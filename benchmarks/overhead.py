@@ -1,6 +1,7 @@
 """What a call costs on top of its work: operators on small arrays, from Python and from C.
 
-Every variant takes its turn within a round, and the median over rounds counts. From Python: a plain call, a
+Every variant takes its turn within a round, and the median over rounds counts; the fastest round, in
+parentheses, tells how much of it is the machine's unrest. From Python: a plain call, a
 planned one, and a planned one with `out=`, on (2, 8, 4, 4) float32 numpy arrays. From C: what
 benchmarks/c/overhead.c measures, compiled here against the same build.
 
@@ -59,8 +60,8 @@ def turn(call: Callable[[], Any]) -> float:
     return (time.perf_counter() - begin) / CALLS * 1e6
 
 
-def measure_python() -> dict[str, dict[str, float]]:
-    """Medians by operator and kind of call."""
+def measure_python() -> dict[str, dict[str, list[float]]]:
+    """Microseconds in each round, sorted, by operator and kind of call."""
     import pybn_api
 
     table = {}
@@ -77,7 +78,7 @@ def measure_python() -> dict[str, dict[str, float]]:
         for _ in range(ROUNDS):
             for kind, call in calls.items():
                 rounds[kind].append(turn(call))
-        table[name] = {kind: statistics.median(times) for kind, times in rounds.items()}
+        table[name] = {kind: sorted(times) for kind, times in rounds.items()}
     return table
 
 
@@ -112,9 +113,10 @@ def main() -> None:
     print(
         f"{datetime.date.today()}, {machine()}, Python {platform.python_version()}, numpy {np.__version__}\n"
     )
-    print(f"{'µs per call from Python':<28}{'plain':>12}{'plan':>12}{'plan, out=':>12}")
+    print(f"{'µs per call from Python':<28}{'plain':>14}{'plan':>14}{'plan, out=':>14}")
     for name, row in measure_python().items():
-        print(f"{name:<28}" + "".join(f"{value:>12.1f}" for value in row.values()))
+        cells = (f"{statistics.median(times):.1f} ({times[0]:.1f})" for times in row.values())
+        print(f"{name:<28}" + "".join(f"{cell:>14}" for cell in cells))
     print(f"\n{measure_c(build)}", end="")
 
 

@@ -1,8 +1,8 @@
 /* What a call costs on top of its work: operators on a (2, 8, 4, 4) float32 tensor through C.
  *
  * "two-phase" is a call as most programs make it: tensors exist, the plan is made, run and spent, the stream waited
- * for. "repeatable" runs a plan that exists, "re-aimed" gives it new addresses before. Medians of rounds, in
- * nanoseconds; `sync` in the last column is the wait alone, which the others contain.
+ * for. "repeatable" runs a plan that exists, "re-aimed" gives it new addresses before. In nanoseconds: the median of
+ * rounds, and the fastest round; `sync` in the last column is the wait alone, which the others contain.
  *
  *     cc -O2 overhead.c -lbn_api -o overhead        (`make overhead` does it)
  */
@@ -37,20 +37,22 @@ typedef bnapiStatus (*Run)(void*, uint64_t, bnapiOpExecutor*, bnapiStream);
 typedef bnapiStatus (*Plan)(uint64_t*, bnapiOpExecutor**);
 
 static bnapiStatus plan_reduce_backward(uint64_t* size, bnapiOpExecutor** executor) {
-  return bnapiBatchNormReduceBackwardGetWorkspaceSize(big[0], big[1], small[0], small[1], small[2], true, true, true,
-                                                      small[4], small[5], small[6], small[7], size, executor);
+  return bnapiBatchNormReduceBackwardGetWorkspaceSize(big[0], big[1], small[0], small[1], small[2], true,
+                                                      true, true, small[4], small[5], small[6], small[7],
+                                                      size, executor);
 }
 static bnapiStatus plan_train(uint64_t* size, bnapiOpExecutor** executor) {
-  return bnapiBatchNormGetWorkspaceSize(big[1], small[2], small[3], small[8], small[9], true, 0.1, 1e-5, big[2],
-                                        small[4], small[5], size, executor);
+  return bnapiBatchNormGetWorkspaceSize(big[1], small[2], small[3], small[8], small[9], true, 0.1, 1e-5,
+                                        big[2], small[4], small[5], size, executor);
 }
 static bnapiStatus plan_eval(uint64_t* size, bnapiOpExecutor** executor) {
-  return bnapiBatchNormGetWorkspaceSize(big[1], small[2], small[3], small[8], small[9], false, 0.1, 1e-5, big[2], NULL,
-                                        NULL, size, executor);
+  return bnapiBatchNormGetWorkspaceSize(big[1], small[2], small[3], small[8], small[9], false, 0.1, 1e-5,
+                                        big[2], NULL, NULL, size, executor);
 }
 static bnapiStatus plan_backward(uint64_t* size, bnapiOpExecutor** executor) {
-  return bnapiBatchNormBackwardGetWorkspaceSize(big[0], big[1], small[2], small[8], small[9], small[0], small[1], true,
-                                                1e-5, mask, big[2], small[4], small[5], size, executor);
+  return bnapiBatchNormBackwardGetWorkspaceSize(big[0], big[1], small[2], small[8], small[9], small[0],
+                                                small[1], true, 1e-5, mask, big[2], small[4], small[5], size,
+                                                executor);
 }
 
 static int ascending(const void* a, const void* b) {
@@ -78,7 +80,9 @@ static void sync_alone(Plan plan, Run run, bnapiOpExecutor* executor) {
   check(bnapiSynchronizeStream(NULL));
 }
 
-static double median_of(void (*call)(Plan, Run, bnapiOpExecutor*), Plan plan, Run run, bnapiOpExecutor* executor) {
+/* Prints the median over rounds, and the fastest round. */
+static void measure(void (*call)(Plan, Run, bnapiOpExecutor*), Plan plan, Run run,
+                    bnapiOpExecutor* executor) {
   double rounds[kRounds];
   int r, i;
   for (r = 0; r < kRounds; ++r) {
@@ -88,7 +92,7 @@ static double median_of(void (*call)(Plan, Run, bnapiOpExecutor*), Plan plan, Ru
     rounds[r] = (now() - begin) / kCalls;
   }
   qsort(rounds, kRounds, sizeof(rounds[0]), ascending);
-  return rounds[kRounds / 2];
+  printf(" %6.0f (%4.0f)", rounds[kRounds / 2], rounds[0]);
 }
 
 int main(void) {
@@ -116,12 +120,13 @@ int main(void) {
   for (i = 0; i < 12; ++i) {
     for (k = 0; k < kC; ++k)
       vectors[i][k] = 1;
-    small[i] = bnapiCreateTensor(&channels, 1, BNAPI_FLOAT, NULL, 0, BNAPI_FORMAT_ND, &channels, 1, vectors[i]);
+    small[i] =
+        bnapiCreateTensor(&channels, 1, BNAPI_FLOAT, NULL, 0, BNAPI_FORMAT_ND, &channels, 1, vectors[i]);
   }
   mask = bnapiCreateBoolArray(all, 3);
 
-  printf("%s\n%-28s %10s %10s %10s %10s\n", bnapiGetBuildInfo(), "ns per call", "two-phase", "repeatable", "re-aimed",
-         "sync");
+  printf("%s\n%-28s %13s %13s %13s %13s\n", bnapiGetBuildInfo(), "ns per call", "two-phase", "repeatable",
+         "re-aimed", "sync");
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     bnapiOpExecutor* executor;
     workspace = NULL;
@@ -130,11 +135,12 @@ int main(void) {
     check(bnapiSetOpExecutorRepeatable(executor));
     addresses[0] = data[cases[i].aims];
     addresses[1] = cases[i].aims == 1 ? vectors[2] : data[1];
-    printf("%-28s %10.0f %10.0f %10.0f %10.0f\n", cases[i].name,
-           median_of(two_phase, cases[i].plan, cases[i].run, NULL),
-           median_of(repeatable, cases[i].plan, cases[i].run, executor),
-           median_of(re_aimed, cases[i].plan, cases[i].run, executor),
-           median_of(sync_alone, cases[i].plan, cases[i].run, executor));
+    printf("%-28s", cases[i].name);
+    measure(two_phase, cases[i].plan, cases[i].run, NULL);
+    measure(repeatable, cases[i].plan, cases[i].run, executor);
+    measure(re_aimed, cases[i].plan, cases[i].run, executor);
+    measure(sync_alone, cases[i].plan, cases[i].run, executor);
+    printf("\n");
     check(bnapiDestroyOpExecutor(executor));
     if (workspace != NULL) check(bnapiFree(workspace));
   }

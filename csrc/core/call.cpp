@@ -204,15 +204,25 @@ void launch(const Executor& executor, const Program& bound, void* workspace, Str
   throw Error(BNAPI_ERR_RUNTIME_ERROR, full_name(executor.op, executor.ascend) + ": " + error.what());
 }
 
+struct Claim {
+  std::shared_ptr<Executor> executor;
+  std::array<void*, kMaxSlots> addresses;  // at this moment
+  bool repeatable = false;
+};
+
 // The executor for phase two. Unless it is repeatable it leaves the registry here: whatever happens next, and
 // whoever else holds its handle, it runs once.
-std::shared_ptr<Executor> claim(Op op, bnapiOpExecutor* handle) {
+Claim claim(Op op, bnapiOpExecutor* handle) {
   Runtime& runtime = Runtime::get();
   const uint64_t bits = handle_bits(handle);
-  std::shared_ptr<Executor> executor = runtime.executors.find(bits);
+  Claim claim;
+  std::shared_ptr<Executor>& executor = claim.executor;
+  executor = runtime.executors.find(bits);
   if (executor != nullptr) {
     std::unique_lock<std::mutex> lock(executor->mutex);
-    if (executor->repeatable) return executor;
+    claim.addresses = executor->addresses;
+    claim.repeatable = executor->repeatable;
+    if (claim.repeatable) return claim;
     lock.unlock();
     executor = runtime.executors.take(bits);
   }
@@ -224,7 +234,7 @@ std::shared_ptr<Executor> claim(Op op, bnapiOpExecutor* handle) {
     throw Error(BNAPI_ERR_INNER_NULLPTR,
                 name + ": executor: spent or destroyed; plan again for every run, or make it repeatable");
   }
-  return executor;
+  return claim;
 }
 
 }  // namespace
@@ -234,7 +244,8 @@ bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpEx
   return guard(BNAPI_ERR_RUNTIME_ERROR, [&] {
     const auto name = [op] { return full_name(op, thread_state().ascend_depth > 0); };
     if (executor_handle == nullptr) throw Error(BNAPI_ERR_PARAM_NULLPTR, name() + ": executor: null");
-    const std::shared_ptr<Executor> executor = claim(op, executor_handle);
+    const Claim claimed = claim(op, executor_handle);
+    const std::shared_ptr<Executor>& executor = claimed.executor;
     if (executor->op != op) {
       throw Error(BNAPI_ERR_PARAM_INVALID, name() + ": executor: planned by " +
                                                full_name(executor->op, executor->ascend) +
@@ -270,15 +281,16 @@ bnapiStatus phase_two(Op op, void* workspace, uint64_t workspace_size, bnapiOpEx
                         "; the executor was planned on device " + std::to_string(executor->device));
       }
     }
-    std::array<void*, kMaxSlots> addresses;
-    {
-      std::lock_guard<std::mutex> lock(executor->mutex);
-      addresses = executor->addresses;
-    }
-    Program bound = executor->program;
     // Qualified: std::bind would be found by its arguments, and fit better.
-    bn::bind(bound, addresses, *executor);
-    launch(*executor, bound, workspace, *stream->stream);
+    if (claimed.repeatable) {
+      Program bound = executor->program;
+      bn::bind(bound, claimed.addresses, *executor);
+      launch(*executor, bound, workspace, *stream->stream);
+    } else {
+      // Nobody else will run it.
+      bn::bind(executor->program, claimed.addresses, *executor);
+      launch(*executor, executor->program, workspace, *stream->stream);
+    }
   });
 }
 

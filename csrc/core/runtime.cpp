@@ -147,7 +147,9 @@ const std::vector<DeviceInfo>& Runtime::devices() {
   if (!devices_found_.load(std::memory_order_acquire)) {
     std::lock_guard<std::mutex> lock(devices_mutex_);
     if (!devices_found_.load(std::memory_order_relaxed)) {
-      devices_ = find_devices();
+      std::vector<DeviceInfo> found = find_devices();
+      default_streams_ = std::make_unique<std::atomic<uint64_t>[]>(found.size());
+      devices_ = std::move(found);
       devices_found_.store(true, std::memory_order_release);
     }
   }
@@ -252,13 +254,15 @@ int32_t Runtime::device_of(const void* address, bool* host) {
 
 std::shared_ptr<StreamObject> Runtime::default_stream(int32_t device_id) {
   const DeviceInfo& info = device(device_id);
+  std::atomic<uint64_t>& handle = default_streams_[device_id];
+  std::shared_ptr<StreamObject> stream = streams.find(handle.load(std::memory_order_acquire));
+  if (stream != nullptr) return stream;
   std::lock_guard<std::mutex> lock(mutex_);
-  if (default_streams_.empty()) default_streams_.resize(devices_.size());
-  std::shared_ptr<StreamObject> stream = streams.find(default_streams_[device_id]);
+  stream = streams.find(handle.load(std::memory_order_relaxed));
   if (stream == nullptr) {
     stream =
         std::make_shared<StreamObject>(StreamObject{device_id, 0, info.backend->create_stream(info.ordinal)});
-    default_streams_[device_id] = streams.insert(stream);
+    handle.store(streams.insert(stream), std::memory_order_release);
   }
   return stream;
 }

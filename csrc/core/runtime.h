@@ -109,7 +109,7 @@ class Runtime {
   std::map<uintptr_t, Allocation> allocations_;
   // By device, the handle of its default stream; 0 or a dead one before it is used (after bnapiFinalize, or in a
   // forked child).
-  std::vector<uint64_t> default_streams_;
+  std::unique_ptr<std::atomic<uint64_t>[]> default_streams_;
   int init_state_ = 0;  // 0 untouched, 1 initialized, 2 finalized
   std::atomic<int32_t> next_stream_id_{1};
 };
