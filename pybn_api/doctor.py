@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -203,6 +205,16 @@ def _verdict(device: Device, check: Check) -> str:
     return "ok" if worst <= TOLERANCE else f"FAILED (off by {worst:.2g})"
 
 
+def _driver(path: Path = Path("/proc/driver/nvidia/version")) -> str:
+    """The driver's version as the kernel tells it."""
+    try:
+        line = path.read_text().partition("\n")[0]
+    except OSError:
+        return "none"
+    found = re.search(r"\d+\.\d+(?:\.\d+)?", line)
+    return found[0] if found else line
+
+
 def doctor() -> int:
     """Prints the report; 0 if every operator passes on every device."""
     print(pybn_api.build_info())
@@ -212,6 +224,7 @@ def doctor() -> int:
     chosen = {k: v for k, v in os.environ.items() if k.startswith("BNAPI_")}
     if chosen:
         print("environment: " + " ".join(f"{k}={v}" for k, v in sorted(chosen.items())))
+    print(f"NVIDIA driver: {_driver()}")
     devices = Device.all()
     for device in devices:
         free, total = device.memory_info()

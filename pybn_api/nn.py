@@ -51,7 +51,8 @@ class BatchNorm:
     dtype : of parameters and statistics: float32, or float64 for float64 data.
     profiling : measure each call; `elapsed_ms` holds the last call's milliseconds by name.
 
-    Inputs are arrays on the CPU, of any library; parameters and statistics are numpy arrays.
+    Inputs are arrays on the CPU, of any library, and results are of the same; parameters, their gradients and
+    statistics are numpy arrays. `save_mean` and `save_invstd` are the last batch's.
 
     >>> layer = BatchNorm(2, activation="relu")
     >>> x = np.array([[1, -2], [2, 8], [6, 3]], np.float32)
@@ -154,7 +155,7 @@ class BatchNorm:
                 output_mask=(True, affine, affine, saved.residual),
                 stream=stream,
             )
-        self.grad_weight, self.grad_bias = gradients.grad_weight, gradients.grad_bias
+        self.grad_weight, self.grad_bias = _vector(gradients.grad_weight), _vector(gradients.grad_bias)
         if saved.residual:
             return gradients.grad_input, gradients.grad_residual
         return gradients.grad_input
@@ -164,6 +165,16 @@ class BatchNorm:
         for parameter, gradient in ((self.weight, self.grad_weight), (self.bias, self.grad_bias)):
             if parameter is not None and gradient is not None:
                 parameter -= parameter.dtype.type(learning_rate) * gradient.astype(parameter.dtype)
+
+    @property
+    def save_mean(self) -> Vector | None:
+        """The mean that the last forward pass in training normalized with; None without one."""
+        return None if self._saved is None else _vector(self._saved.mean)
+
+    @property
+    def save_invstd(self) -> Vector | None:
+        """As `save_mean`, the inverse standard deviation."""
+        return None if self._saved is None else _vector(self._saved.invstd)
 
     def _taken(self) -> _Saved:
         if self._saved is None:
@@ -204,10 +215,15 @@ class BatchNorm:
         return f"BatchNorm({self.num_features}, eps={self.eps}, momentum={self.momentum}, {self.activation})"
 
 
+def _vector(values: Array | None) -> Vector | None:
+    """Per-channel results in numpy; those of other libraries on the CPU share their memory."""
+    return None if values is None else np.asarray(values)
+
+
 class _Timed:
     """Records the milliseconds of a call, from events, where the layer asks for it."""
 
-    def __init__(self, layer: BatchNorm, name: str, stream: Stream | None) -> None:
+    def __init__(self, layer: BatchNorm | Replicas, name: str, stream: Stream | None) -> None:
         self.layer, self.name, self.stream = layer, name, stream
         self.start = Event().record(stream) if layer.profiling else None
 
@@ -226,7 +242,8 @@ class Replicas:
     """One batch norm over a batch in parts, with a layer per part, in one process.
 
     Statistics are those of all parts together; parameter gradients are summed over the parts; every replica's
-    parameters and running statistics stay equal, bit for bit. Parts may have different sizes, also none.
+    parameters and running statistics stay equal, bit for bit. Parts may have different sizes, also none. If
+    the layer is profiled, `elapsed_ms` holds the milliseconds of the last calls for all parts.
 
     >>> replicas = Replicas(BatchNorm(1), 2)
     >>> a, b = np.array([[1.0], [2.0]], np.float32), np.array([[6.0]], np.float32)
@@ -249,7 +266,18 @@ class Replicas:
             )
             copy.load_state_dict(layer.state_dict())
             self.layers.append(copy)
+        self.profiling = layer.profiling
+        self.elapsed_ms: dict[str, float] = {}
         self._counts: Vector | None = None
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state of any replica: they are the same."""
+        return self.layers[0].state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Gives every replica this state."""
+        for layer in self.layers:
+            layer.load_state_dict(state)
 
     def train(self, mode: bool = True) -> Replicas:
         """As `BatchNorm.train`, for every replica."""
@@ -269,6 +297,10 @@ class Replicas:
         if len(parts) != len(self.layers):
             raise invalid(f"Replicas: {len(parts)} parts, where there are {len(self.layers)} replicas")
         extra: Sequence[Array | None] = [None] * len(parts) if residuals is None else residuals
+        with _Timed(self, "forward", None):
+            return self._forward(parts, extra)
+
+    def _forward(self, parts: Sequence[Array], extra: Sequence[Array | None]) -> list[Array]:
         first = self.layers[0]
         if not first.training and first.running_mean is not None:
             return [layer(x, r) for layer, x, r in zip(self.layers, parts, extra, strict=True)]
@@ -317,11 +349,15 @@ class Replicas:
                 eps=layer.eps,
             )
         assert merged is not None
-        return merged.mean_all, merged.invstd_all
+        return np.asarray(merged.mean_all), np.asarray(merged.invstd_all)
 
     def backward(self, grad_outs: Sequence[Array]) -> list[Any]:
         """Each part's gradient, as `BatchNorm.backward`; every replica gets the parameter gradients of the
         whole."""
+        with _Timed(self, "backward", None):
+            return self._backward(grad_outs)
+
+    def _backward(self, grad_outs: Sequence[Array]) -> list[Any]:
         saved = [layer._taken() for layer in self.layers]
         if not saved[0].training:
             results = [layer.backward(g) for layer, g in zip(self.layers, grad_outs, strict=True)]

@@ -18,6 +18,24 @@ def test_doctor_passes_and_tests_every_operator(capsys):
     assert "all operators pass" in report
 
 
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        (
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82.07  Wed Aug 27 17:29:24 UTC 2025\nGCC",
+            "580.82.07",
+        ),
+        ("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  590.44  Release Build", "590.44"),
+        (None, "none"),
+    ],
+)
+def test_doctor_names_the_driver(tmp_path, text, version):
+    path = tmp_path / "version"
+    if text is not None:
+        path.write_text(text)
+    assert doctor._driver(path) == version
+
+
 def test_doctor_notices_a_wrong_result(capsys, monkeypatch):
     good = doctor.CHECKS["batch_norm_stats"]
 

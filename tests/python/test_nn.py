@@ -172,3 +172,61 @@ def test_replicas_in_float32_with_large_means():
     np.testing.assert_allclose(parts, whole, rtol=1e-5, atol=1e-5)
     with pytest.raises(pybn_api.InvalidArgument, match="3 parts"):
         many(np.split(x, 3))
+
+
+def test_saved_statistics():
+    x = make(np.float64)[0]
+    layer = BatchNorm(4, dtype=np.float64)
+    assert layer.save_mean is None
+    layer(x)
+    np.testing.assert_allclose(layer.save_mean, x.mean((0, 2, 3)), rtol=1e-13)
+    np.testing.assert_allclose(layer.save_invstd, 1 / np.sqrt(x.var((0, 2, 3)) + layer.eps), rtol=1e-13)
+    layer.eval()(x)
+    assert layer.save_mean is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_tensors_of_torch(dtype):
+    """Results are tensors, parameters numpy's; the numbers are those of the same data in numpy."""
+    torch = pytest.importorskip("torch")
+    kind = getattr(torch, dtype)
+    x, dy, residual = (torch.from_numpy(a).to(kind) for a in make())
+    layer, same = (BatchNorm(4, activation="relu") for _ in range(2))
+    y = layer(x, residual)
+    grad, grad_residual = layer.backward(dy)
+    assert y.dtype == grad.dtype == grad_residual.dtype == kind
+    assert isinstance(layer.grad_weight, np.ndarray)
+    assert isinstance(layer.save_mean, np.ndarray)
+    layer.step(0.1)
+    same(x.float().numpy(), residual.float().numpy())
+    # Statistics of the same numbers; their output is rounded to bfloat16 here and not there.
+    np.testing.assert_array_equal(layer.save_mean, same.save_mean)
+    np.testing.assert_array_equal(layer.running_var, same.running_var)
+    if dtype == "float32":
+        same.backward(dy.numpy())
+        same.step(0.1)
+        np.testing.assert_array_equal(layer.weight, same.weight)
+    theirs = torch.nn.BatchNorm2d(4)
+    layer.load_state_dict(theirs.state_dict())
+    np.testing.assert_array_equal(layer.weight, 1)
+    many = Replicas(BatchNorm(4), 2)
+    assert all(isinstance(part, torch.Tensor) for part in many([x[:2], x[2:]]))
+    assert all(isinstance(part, torch.Tensor) for part in many.backward([dy[:2], dy[2:]]))
+    many.step(0.1)
+
+
+def test_replicas_take_one_state_and_measure():
+    x, dy, _ = make()
+    many = Replicas(BatchNorm(4, profiling=True), 3)
+    state = {**many.state_dict(), "weight": np.full(4, 2, "f4"), "num_batches_tracked": 5}
+    many.load_state_dict(state)
+    for layer in many.layers:
+        np.testing.assert_array_equal(layer.weight, 2)
+        assert layer.num_batches_tracked == 5
+    parts = np.array_split(x, 3)
+    many(parts)
+    many.backward(np.array_split(dy, 3))
+    assert set(many.elapsed_ms) == {"forward", "backward"}
+    # The whole contains what each part's own operator took.
+    for name, whole in many.elapsed_ms.items():
+        assert sum(layer.elapsed_ms[name] for layer in many.layers) <= whole
