@@ -35,7 +35,7 @@ def batch_norm_reduce(
     out: Sums | Sequence[Array | None] | None = None,
     stream: Stream | None = None,
 ) -> Bound:
-    """Sum and sum of squares per channel, not centred.
+    """Sum and sum of squares per channel, not centred: ``sum = sum(x)``, ``square_sum = sum(x * x)``.
 
     Parameters
     ----------

@@ -45,6 +45,10 @@ def fast_batch_norm_backward(
 ) -> Bound:
     """As `batch_norm_backward`, with channels on axis 1 always and no relation between the dtypes.
 
+    ``grad_bias = sum(dy)`` and ``grad_weight = sum(dy * (x - mean)) * invstd``. In training ``grad_input =
+    weight * invstd * (dy - grad_bias / n - (x - mean) * invstd * grad_weight / n)``; in inference
+    ``grad_input = weight * invstd * dy``.
+
     Parameters
     ----------
     grad_out, input, weight, running_mean, running_var, save_mean, save_invstd : as `batch_norm_backward`;

@@ -93,6 +93,17 @@ def test_examples_in_the_documentation(module):
     assert doctest.testmod(loaded).failed == 0
 
 
+@pytest.mark.parametrize("spec", driver.SPECS.values(), ids=lambda spec: spec.function)
+def test_what_a_docstring_tells(spec):
+    """Formula, parameters, results, errors and an example; and each parameter by its name."""
+    text = getattr(pybn_api, spec.function).__doc__
+    for piece in ("``", "Parameters\n", "Returns\n", "Raises\n", ">>> "):
+        assert piece in text, piece
+    parameters = text.partition("Parameters\n")[2].partition("Returns\n")[0]
+    named = set(re.findall(r"\w+", " ".join(re.findall(r"^ {4}(\w[\w, \n]*?) :", parameters, re.MULTILINE))))
+    assert {p.name for p in spec.parameters} | {"out", "stream"} == named
+
+
 def test_other_threads_run_while_c_runs():
     """The interpreter is free during a call: another thread counts while one works."""
     x = np.broadcast_to(np.float32(1), (64, 8, 1 << 16))

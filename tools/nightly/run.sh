@@ -38,8 +38,14 @@ wheel() {
   make wheel CUDA=off && make wheel-test && tools/nightly/manylinux_wheel.sh
 }
 
+# Array libraries that are too large for every machine's tests.
+jax() {
+  python3 -m venv build/jax && build/jax/bin/pip install -q jax -r tools/requirements/test.txt &&
+    build/jax/bin/python -m pytest -q -p no:cacheprovider tests/python/test_arrays.py tests/python/test_dlpack.py
+}
+
 export packages
-export -f machine nehalem aarch64 big_cases wheel
+export -f machine nehalem aarch64 big_cases wheel jax
 
 step 600 "machine" machine
 step 1800 "make test" make test
@@ -47,6 +53,8 @@ step 3600 "no AVX: qemu, Nehalem" nehalem
 step 1800 "AArch64: cross compiler, qemu" aarch64
 step 3600 "big cases" big_cases
 step 1800 "thread sanitizer" make tsan
+step 900 "arrays of JAX" jax
+step 600 "documentation" make docs
 if command -v nvcc >/dev/null; then
   step 3600 "CUDA, all architectures" make cuda
 fi
