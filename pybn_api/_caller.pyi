@@ -20,6 +20,9 @@ class Quick:
         written: list[bool],
         outputs: list[Any] | None,
         makers: list[Callable[[], Any] | None],
+        get_device: int,
+        device: int,
+        away: int,
         /,
     ) -> Quick: ...
     def call(self, inputs: list[Any], outputs: list[Any] | None, /) -> list[Any] | int | None: ...

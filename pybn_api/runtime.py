@@ -360,8 +360,11 @@ def default_stream(device: int) -> Stream | None:
 
     That one belongs to the thread's current device; for any other device there is a stream of ours.
     """
-    if Device.current().id == device:
-        return None
+    return None if Device.current().id == device else away_stream(device)
+
+
+def away_stream(device: int) -> Stream:
+    """The stream that calls use while another device is current."""
     made_in, stream = _default_streams.get(device, (-1, None))
     if stream is None or made_in != epoch:
         stream = Stream(Device(device))

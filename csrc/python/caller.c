@@ -142,6 +142,11 @@ typedef struct {
   PyObject* caller;
   PyObject* dtypes;
   PyObject* makers;
+  /* Where there are several devices: a call goes to the default stream of the current one if the arrays are there,
+   * else to `away`. */
+  bnapiStatus (*get_device)(int32_t* device);
+  int32_t device;
+  bnapiStream away;
   int given; /* outputs come with the call */
   Py_ssize_t inputs;
   Py_ssize_t count; /* inputs, and outputs that are given */
@@ -182,14 +187,17 @@ static int quick_fill(Quick* self, PyObject* inputs, PyObject* outputs, PyObject
   return 0;
 }
 
-/* Quick(ndarray, caller, inputs, written, outputs, makers): `written` holds a bool for each input, `outputs` is None or
- * a list, `makers` holds for each output a function that allocates it, or None. */
+/* Quick(ndarray, caller, inputs, written, outputs, makers, get_device, device, away): `written` holds a bool for each
+ * input, `outputs` is None or a list, `makers` holds for each output a function that allocates it, or None;
+ * `get_device` and `away` are addresses, 0 where there is only one device. */
 static PyObject* quick_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   PyObject *ndarray, *caller, *inputs, *written, *outputs, *makers;
+  unsigned long long get_device, away;
+  int device;
   Quick* self;
   (void)keywords;
-  if (!PyArg_ParseTuple(arguments, "OOO!O!OO!", &ndarray, &caller, &PyList_Type, &inputs, &PyList_Type,
-                        &written, &outputs, &PyList_Type, &makers)) {
+  if (!PyArg_ParseTuple(arguments, "OOO!O!OO!KiK", &ndarray, &caller, &PyList_Type, &inputs, &PyList_Type,
+                        &written, &outputs, &PyList_Type, &makers, &get_device, &device, &away)) {
     return NULL;
   }
   if (!PyType_Check(ndarray) || PyList_Size(inputs) != PyList_Size(written) ||
@@ -205,6 +213,9 @@ static PyObject* quick_new(PyTypeObject* type, PyObject* arguments, PyObject* ke
   self->ndarray = (PyTypeObject*)ndarray;
   self->caller = caller;
   self->makers = makers;
+  self->get_device = (bnapiStatus (*)(int32_t*))(uintptr_t)get_device;
+  self->device = device;
+  self->away = (bnapiStream)(uintptr_t)away;
   atomic_flag_clear(&self->busy);
   if (quick_fill(self, inputs, outputs, written) == 0) return (PyObject*)self;
   Py_DECREF(self);
@@ -274,8 +285,14 @@ static PyObject* quick_call(PyObject* object, PyObject* const* arguments, Py_ssi
   Py_ssize_t places;
   PyObject* outputs;
   bnapiStatus status = BNAPI_SUCCESS;
+  bnapiStream stream = NULL;
+  int32_t current;
   if (count != 2) return PyErr_Format(PyExc_TypeError, "call(inputs, outputs)");
   if (!all_fit(self, arguments[0], arguments[1]) || atomic_flag_test_and_set(&self->busy)) Py_RETURN_NONE;
+  if (self->get_device != NULL) {
+    if (self->get_device(&current) != BNAPI_SUCCESS) current = -1;
+    if (current != self->device) stream = self->away;
+  }
   outputs = outputs_of(self, arguments[1]);
   if (outputs != NULL) {
     places = addresses_of(arguments[0], addresses, 0);
@@ -283,7 +300,7 @@ static PyObject* quick_call(PyObject* object, PyObject* const* arguments, Py_ssi
     if (places < 0) {
       Py_CLEAR(outputs);
     } else {
-      status = aim_and_run((const Caller*)self->caller, addresses, places, NULL, 1);
+      status = aim_and_run((const Caller*)self->caller, addresses, places, stream, 1);
     }
   }
   atomic_flag_clear(&self->busy);

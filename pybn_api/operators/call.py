@@ -25,7 +25,7 @@ from pybn_api.arrays.numpy_family import READ_IN_PLACE
 from pybn_api.errors import BnApiError, check, error, invalid
 from pybn_api.executor import Executor, Memory
 from pybn_api.operators.spec import Attribute, Output, OutputRule, Parameter, Spec
-from pybn_api.runtime import Device, Stream, default_stream, on_device
+from pybn_api.runtime import Device, Stream, away_stream, default_stream, on_device
 from pybn_api.tensor import FORMATS, BoolArray, Scalar, Tensor, format_of_rank
 
 P = ParamSpec("P")
@@ -99,12 +99,17 @@ class Planned:
         ignored = any(
             not wanted and array is not None for wanted, array in zip(self.wanted, given, strict=True)
         )
-        if not self.is_plain or not self.at_once or ignored:
+        if not self.is_plain or ignored:
             self.idle[0] = [ready]
             return
         written = self.spec.written(self.attributes)
         flags = [index in written for index in range(len(arrays))]
-        self.quick = Quick(np.ndarray, ready.caller, list(arrays), flags, out, self.allocators).call
+        several: tuple[int, int, int] = 0, 0, 0
+        self.away = None
+        if Device.count() > 1:
+            self.away = away_stream(self.device)
+            several = _GET_DEVICE, self.device, int(ffi.cast("uintptr_t", self.away.handle))
+        self.quick = Quick(np.ndarray, ready.caller, list(arrays), flags, out, self.allocators, *several).call
         self.quick_ready = ready
 
     def attempt(
@@ -231,6 +236,7 @@ def _address(function: str) -> int:
 
 
 _SYNCHRONIZE = _address("bnapiSynchronizeStream")
+_GET_DEVICE = _address("bnapiGetDevice")
 
 
 def _addresses(arrays: list[Array]) -> list[int | None]:
