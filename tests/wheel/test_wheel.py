@@ -69,6 +69,7 @@ def test_what_the_wheel_carries(wheel: Path) -> None:
     for name in (
         "pybn_api/__init__.py",
         "pybn_api/py.typed",
+        "pybn_api/_lib.pyi",
         "pybn_api/lib/libbn_api.so",
         "pybn_api/include/bn_api.h",
         "pybn_api/include/bn_api/types.h",
@@ -78,6 +79,8 @@ def test_what_the_wheel_carries(wheel: Path) -> None:
         "pybn_api/ascend/lib64/libascendcl.so",
     ):
         assert name in names, name
+    modules = [name for name in names if name.startswith(("pybn_api/_lib.", "pybn_api/_caller."))]
+    assert len([name for name in modules if name.endswith(".so")]) == 2, modules
     assert not [name for name in names if name.endswith((".cpp", ".o", "CMakeLists.txt")) or "tests/" in name]
 
 
