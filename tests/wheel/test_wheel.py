@@ -1,6 +1,6 @@
 """The wheel in dist/ as a user meets it: a clean virtual environment, away from the source tree.
 
-Run by `make wheel-test`, after `make wheel`.
+Run by `make wheel-test`, after `make wheel`. BNAPI_WHEELS names another directory to look in.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel() -> Path:
-    wheels = sorted((ROOT / "dist").glob("pybn_api-*.whl"), key=lambda path: path.stat().st_mtime)
-    assert wheels, "no wheel in dist/: make wheel"
+    directory = ROOT / os.environ.get("BNAPI_WHEELS", "dist")
+    wheels = sorted(directory.glob("pybn_api-*.whl"), key=lambda path: path.stat().st_mtime)
+    assert wheels, f"no wheel in {directory}: make wheel"
     return wheels[-1]
 
 

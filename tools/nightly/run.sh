@@ -35,7 +35,8 @@ big_cases() {
 }
 
 wheel() {
-  make wheel CUDA=off && make wheel-test && tools/nightly/manylinux_wheel.sh
+  make wheel CUDA=off && make wheel-test && tools/nightly/manylinux_wheel.sh &&
+    BNAPI_WHEELS=dist/manylinux .venv/bin/python -m pytest -q tests/wheel
 }
 
 # Array libraries that are too large for every machine's tests.
