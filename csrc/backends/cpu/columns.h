@@ -272,8 +272,7 @@ __attribute__((noinline)) void map_rows(const Map& map, const Pointers<Elem>& ba
 // Are whole rows of streaming stores possible?
 template <class Elem>
 BN_INLINE bool rows_are_aligned(const Schedule& s, const Elem* out) {
-  constexpr int64_t kStoreBytes =
-      sizeof(Elem) == 8 ? kVectorBytes : kFloats * static_cast<int64_t>(sizeof(Elem));
+  constexpr int64_t kStoreBytes = kStep<Elem> * static_cast<int64_t>(sizeof(Elem));
   if (reinterpret_cast<uintptr_t>(out) % kStoreBytes != 0) return false;
   for (int d = 0; d < s.loop_dims; ++d) {
     if (s.views[kOut].strides[d] * static_cast<int64_t>(sizeof(Elem)) % kStoreBytes != 0) return false;

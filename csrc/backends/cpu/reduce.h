@@ -221,7 +221,8 @@ BN_INLINE auto fold_lanes(const DyDotXmu<Sum> (&lanes)[kLaneVectors]) {
 
 // ---- one run of a channel ------------------------------------------------------------------------------------
 
-// Adds a run: element i goes to lane i % 16.
+// Adds a run: element i goes to lane i % 16, but in whole groups of 16 bfloat16 elements those at even places come
+// first.
 template <class Reduction, class Elem>
 BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const Run<Elem>& run,
                           double centre) {
@@ -229,10 +230,19 @@ BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const
   for (int j = 0; j < kLaneVectors; ++j)
     local[j] = lanes[j];
   const VD centres = broadcast(centre);
+  constexpr int kHalf = kLaneVectors / 2;
   const int64_t i = for_steps<kLanes>(Reduction::kReads, run, 0, [&](int64_t at) {
+    if constexpr (std::is_same<Elem, BFloat16>::value) {
 #pragma GCC unroll 16
-    for (int j = 0; j < kLaneVectors; ++j)
-      Reduction::add(local[j], run.at, at + j * kDoubles, centres, Whole{});
+      for (int j = 0; j < kHalf; ++j) {
+        Reduction::add(local[j], run.at, at + 2 * j * kDoubles, centres, Even{});
+        Reduction::add(local[j + kHalf], run.at, at + 2 * j * kDoubles, centres, Odd{});
+      }
+    } else {
+#pragma GCC unroll 16
+      for (int j = 0; j < kLaneVectors; ++j)
+        Reduction::add(local[j], run.at, at + j * kDoubles, centres, Whole{});
+    }
   });
   if (i < run.count) {
     // Lanes past the end see zeros and a zero centre: they add nothing.

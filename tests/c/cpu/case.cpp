@@ -214,6 +214,10 @@ std::vector<double> read_back(const PerChannel& data) {
 
 void run_program(const Program& program, cpu::RunTask isa, Order order) {
   const auto plan = cpu::make_plan(program);
+  auto schedule = static_cast<const cpu::Schedule&>(*plan);
+  // Outputs of every size are also written past the caches, as large ones are.
+  if (order != Order::kForwards && program.map != Map::kNone && schedule.path != cpu::Path::kPacked)
+    schedule.stream_out = true;
   // The workspace is aligned to 64 bytes and not a byte longer than planned.
   std::vector<unsigned char> memory(plan->workspace_bytes + 64 + 16, 0xFF);
   unsigned char* workspace = memory.data();
@@ -226,7 +230,7 @@ void run_program(const Program& program, cpu::RunTask isa, Order order) {
     if (order == Order::kBackwards) std::reverse(tasks.begin(), tasks.end());
     if (order == Order::kShuffled) std::shuffle(tasks.begin(), tasks.end(), random);
     for (int64_t task : tasks)
-      isa(program, static_cast<const cpu::Schedule&>(*plan), reinterpret_cast<char*>(workspace), stage, task);
+      isa(program, schedule, reinterpret_cast<char*>(workspace), stage, task);
   }
   for (int i = 0; i < 16; ++i) {
     if (workspace[plan->workspace_bytes + i] != 0xFF) {
