@@ -65,7 +65,7 @@ def _median_seconds(call: Callable[[], Any]) -> float:
 
 
 def _ceiling() -> dict[str, float]:
-    """GB/s of numpy on arrays past every cache, with as many threads as the operators use: reading, copying."""
+    """GB/s of numpy on arrays past every cache, with as many threads as operators use: reading, copying."""
     # Written to, both: memory that never was is one page of zeros, which the cache holds.
     a, b = np.full(1 << 25, 1, np.float32), np.full(1 << 25, 2, np.float32)
     threads = pybn_api.num_threads()

@@ -1,4 +1,4 @@
-"""DLPack from a producer that is no array library: structures by hand, of both protocols, oddities included."""
+"""DLPack from a producer that is no array library: structures by hand, both protocols, oddities included."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Inputs that broke other implementations, from public bug reports, with right answers.
 
-The file of cases is no part of the repository: it may lie beside it, or where BNAPI_OPEN_CASES says. Where it is
-absent these tests are skipped.
+The file of cases is no part of the repository: it may lie beside it, or where BNAPI_OPEN_CASES says. Where it
+is absent these tests are skipped.
 """
 
 from __future__ import annotations
