@@ -27,7 +27,6 @@ from typing import Any
 from cases import CASES, QUICK, Case
 
 ROOT = Path(__file__).resolve().parent.parent
-SECONDS_PER_TURN = 0.04
 
 
 @dataclass
@@ -105,12 +104,12 @@ def find_peers(build: Path, onednn: Path) -> list[Peer]:
     return [p for p in found if Path(p.command[0]).exists()]
 
 
-def time_case(case: Case, peers: list[Peer], rounds: int) -> Result:
+def time_case(case: Case, peers: list[Peer], rounds: int, turn: float) -> Result:
     ready = [p for p in peers if p.ask(f"prepare {case.line()}") == "ok"]
     samples: dict[str, list[float]] = {p.name: [] for p in ready}
     for _ in range(rounds):
         for peer in ready:
-            answer = peer.ask(f"time {SECONDS_PER_TURN}")
+            answer = peer.ask(f"time {turn}")
             if not answer.startswith("skip"):
                 samples[peer.name].append(float(answer))
     return Result(case, {name: statistics.median(times) for name, times in samples.items() if times})
@@ -155,8 +154,12 @@ def show(results: list[Result]) -> None:
         print(f"{r.case}: " + ", ".join(parts))
 
 
-def save(results: list[Result], path: Path) -> None:
-    rows: list[dict[str, Any]] = [{"case": asdict(r.case), "seconds": r.seconds} for r in results]
+def save(results: list[Result], path: Path, earlier: list[dict[str, Any]]) -> None:
+    rows: list[dict[str, Any]] = json.loads(
+        json.dumps([{"case": asdict(r.case), "seconds": r.seconds} for r in results])
+    )
+    measured = [row["case"] for row in rows]
+    rows = [row for row in earlier if row["case"] not in measured] + rows
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"machine": machine(), "results": rows}, indent=1))
 
@@ -173,6 +176,8 @@ def main() -> None:
         "--peers", default="", help="peers whose name contains this text (commas: any of them)"
     )
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--turn", type=float, default=0.04, help="seconds that a peer runs in each round")
+    parser.add_argument("--append", action="store_true", help="keep other cases that the results file has")
     parser.add_argument(
         "--build", type=Path, default=ROOT / "build" / "bench", help="where the compiled peers are"
     )
@@ -187,12 +192,15 @@ def main() -> None:
         p for p in find_peers(arguments.build, arguments.build / "onednn") if chosen(p.name, arguments.peers)
     ]
     print("peers: " + ", ".join(p.name for p in peers), file=sys.stderr)
+    earlier: list[dict[str, Any]] = []
+    if arguments.append and arguments.json.exists():
+        earlier = json.loads(arguments.json.read_text())["results"]
     results: list[Result] = []
     try:
         for case in with_progress(cases):
-            results.append(time_case(case, peers, arguments.rounds))
+            results.append(time_case(case, peers, arguments.rounds, arguments.turn))
             show(results[-1:])
-            save(results, arguments.json)
+            save(results, arguments.json, earlier)
     finally:
         for peer in peers:
             peer.stop()

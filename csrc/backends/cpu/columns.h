@@ -12,9 +12,29 @@ namespace bn::cpu::BN_ISA {
 
 // Vectors of columns whose sums are held in registers while positions are walked.
 inline constexpr int kGroup = kVectorBytes == 64 ? 8 : 4;
-// Positions after which the walk moves on to the next group: short, so that memory is read nearly in order.
-inline constexpr int kStrip = 16;
-inline constexpr int kMapStrip = 32;
+// Rows are taken in strips: a group of columns goes through a strip before the next group does. The strip of a row of
+// many groups is short, so that memory is read nearly in order.
+inline constexpr int64_t kMapStrip = 32;
+inline constexpr int64_t kLeastAhead = 4;
+inline constexpr int64_t kNarrowBytes = 512;  // a row that takes few groups
+
+// So many rows ahead of its use data is asked for, in rows of `columns` columns: kPrefetchBytes, or a few rows.
+template <class Elem>
+BN_INLINE int64_t rows_ahead(int64_t columns) {
+  const int64_t rows = kAhead<Elem> / columns;
+  return rows < kLeastAhead ? kLeastAhead : (rows < kMapStrip ? rows : kMapStrip);
+}
+
+// Offsets of `count` rows, the first of them being the next to be used.
+struct Rows {
+  const int64_t (*offsets)[kTensors];
+  int64_t count;
+
+  BN_INLINE Rows from(int64_t row) const { return {offsets + row, count - row}; }
+  BN_INLINE const int64_t* ahead(int64_t row, int64_t rows) const {
+    return offsets[row + rows < count ? row + rows : count - 1];
+  }
+};
 
 template <class Elem>
 BN_INLINE Pointers<Elem> row_at(const Pointers<Elem>& base, const int64_t* offsets, int64_t column) {
@@ -32,19 +52,20 @@ BN_INLINE Pointers<Elem> columns_base(const Program& p, const Schedule& s, int64
   return base;
 }
 
-// Adds rows [0, count) of kVectors vectors of columns.
+// Adds the first `count` rows of kVectors vectors of columns.
 template <class Reduction, int kVectors, class Elem>
 BN_INLINE void add_rows(typename Reduction::Sums* sums, const VD* centres, const Pointers<Elem>& base,
-                        const int64_t (*offsets)[kTensors], int64_t count, int64_t column) {
+                        const Rows& rows, int64_t count, int64_t column, int64_t ahead) {
   typename Reduction::Sums local[kVectors];
   for (int j = 0; j < kVectors; ++j)
     local[j] = sums[j];
   for (int64_t u = 0; u < count; ++u) {
-    const auto row = row_at(base, offsets[u], column);
+    const auto row = row_at(base, rows.offsets[u], column);
+    const auto soon = row_at(base, rows.ahead(u, ahead), column);
 #pragma GCC unroll 16
     for (int j = 0; j < kVectors; ++j) {
       constexpr int kBytes = kDoubles * static_cast<int>(sizeof(Elem));
-      if (j * kBytes % 64 == 0) prefetch_for(Reduction::kReads, row, j * kDoubles + kAhead<Elem>);
+      if (j * kBytes % 64 == 0) prefetch_for(Reduction::kReads, soon, j * kDoubles);
       Reduction::add(local[j], row, j * kDoubles, centres[j], Whole{});
     }
   }
@@ -75,19 +96,21 @@ class ColumnSums {
   BN_INLINE void tile(const int64_t (*offsets)[kTensors], int64_t count, Parts* parts) {
     start(offsets[0]);
     const int64_t whole = columns_ / kDoubles;
-    const int64_t strip = vectors_ <= kGroup ? count : kStrip;
+    const int64_t ahead = rows_ahead<Elem>(columns_);
+    const int64_t strip = vectors_ <= kGroup ? count : ahead;
     for (int64_t u = 0; u < count; u += strip) {
-      const int64_t rows = smaller(strip, count - u);
+      const Rows rows = Rows{offsets, count}.from(u);
+      const int64_t now = smaller(strip, rows.count);
       int64_t j = 0;
       for (; j + kGroup <= whole; j += kGroup)
-        add_rows<Reduction, kGroup>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows,
-                                    j * kDoubles);
+        add_rows<Reduction, kGroup>(&sums_.items[j], &centres_.items[j], base_, rows, now, j * kDoubles,
+                                    ahead);
       for (; j + 2 <= whole; j += 2)
-        add_rows<Reduction, 2>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows, j * kDoubles);
+        add_rows<Reduction, 2>(&sums_.items[j], &centres_.items[j], base_, rows, now, j * kDoubles, ahead);
       for (; j < whole; ++j)
-        add_rows<Reduction, 1>(&sums_.items[j], &centres_.items[j], base_, offsets + u, rows, j * kDoubles);
+        add_rows<Reduction, 1>(&sums_.items[j], &centres_.items[j], base_, rows, now, j * kDoubles, ahead);
       if (j < vectors_)
-        add_rows_tail<Reduction>(sums_.items[j], centres_.items[j], base_, offsets + u, rows, j * kDoubles,
+        add_rows_tail<Reduction>(sums_.items[j], centres_.items[j], base_, rows.offsets, now, j * kDoubles,
                                  static_cast<int>(columns_ - j * kDoubles));
     }
     for (int64_t j = 0; j < vectors_; ++j)
@@ -226,40 +249,41 @@ BN_INLINE Coefficients<double> coefficients_as<double>(const ChannelCoefficients
   return coefficients_f64(k);
 }
 
-// Maps rows [0, count) of kSteps steps of columns, whose coefficients stay in registers.
+// Maps the first `count` rows of kSteps steps of columns, whose coefficients stay in registers.
 template <int kSteps, bool kStream, class Map, class Elem>
-BN_INLINE void map_group(const Map& map, const Pointers<Elem>& base, const int64_t (*offsets)[kTensors],
-                         int64_t count, int64_t column, const ColumnCoefficients<Elem>& k) {
+BN_INLINE void map_group(const Map& map, const Pointers<Elem>& base, const Rows& rows, int64_t count,
+                         int64_t column, int64_t ahead, const ColumnCoefficients<Elem>& k) {
   StepCoefficients<Elem, typename ComputeOf<Elem>::Vector> local[kSteps];
 #pragma GCC unroll 16
   for (int j = 0; j < kSteps; ++j)
     local[j] = k.step(column + j * kStep<Elem>);
   for (int64_t u = 0; u < count; ++u) {
-    const auto row = row_at(base, offsets[u], column);
+    const auto row = row_at(base, rows.offsets[u], column);
+    const auto soon = row_at(base, rows.ahead(u, ahead), column);
 #pragma GCC unroll 16
     for (int j = 0; j < kSteps; ++j) {
-      prefetch_for(map.reads(), row, j * kStep<Elem> + kAhead<Elem>);
+      prefetch_for(map.reads(), soon, j * kStep<Elem>);
       map_step<kStream>(map, row, j * kStep<Elem>, local[j]);
     }
   }
 }
 
-// Rows [0, count) of all columns.
+// The first `count` rows of all columns.
 template <bool kStream, class Map, class Elem>
-__attribute__((noinline)) void map_rows(const Map& map, const Pointers<Elem>& base,
-                                        const int64_t (*offsets)[kTensors], int64_t count, int64_t columns,
-                                        const ColumnCoefficients<Elem>& k) {
+__attribute__((noinline)) void map_rows(const Map& map, const Pointers<Elem>& base, const Rows& rows,
+                                        int64_t count, int64_t columns, const ColumnCoefficients<Elem>& k) {
   constexpr int kWidth = sizeof(Elem) == 8 ? kDoubles : kFloats;
   constexpr int kMapSteps = (kVectorBytes == 64 ? 4 : 2) * kWidth / kStep<Elem>;
+  const int64_t ahead = rows_ahead<Elem>(columns);
   int64_t v = 0;
   for (; v + kMapSteps * kStep<Elem> <= columns; v += kMapSteps * kStep<Elem>)
-    map_group<kMapSteps, kStream>(map, base, offsets, count, v, k);
+    map_group<kMapSteps, kStream>(map, base, rows, count, v, ahead, k);
   for (; v + kStep<Elem> <= columns; v += kStep<Elem>)
-    map_group<1, kStream>(map, base, offsets, count, v, k);
+    map_group<1, kStream>(map, base, rows, count, v, ahead, k);
   for (; v < columns; v += kWidth) {
     const auto coefficients = k.get(v);
     for (int64_t u = 0; u < count; ++u) {
-      const auto row = row_at(base, offsets[u], v);
+      const auto row = row_at(base, rows.offsets[u], v);
       if (v + kWidth <= columns) {
         map_vector<false>(map, row, 0, coefficients);
       } else {
@@ -313,30 +337,37 @@ void map_columns(const Map& map, const Program& p, const Schedule& s, int64_t ch
       vectors = vectors && (sizeof(Scalar) == 8 || fits_f32(coefficients[begin + c]));
     const auto base = columns_base<Elem>(p, s, channel + begin);
     const bool stream_out = s.stream_out && rows_are_aligned(s, base.at[kOut]);
-    int64_t offsets[kMapStrip][kTensors];
-    const auto map_strip = [&](int64_t rows, int64_t width) {
+    // A strip of rows, and those ahead of it.
+    int64_t offsets[2 * kMapStrip][kTensors];
+    const auto map_strip = [&](const Rows& rows, int64_t count, int64_t width) {
       if (!vectors) {
-        for (int64_t u = 0; u < rows; ++u)
-          map_row_mixed(map, row_at(base, offsets[u], 0), width, here, coefficients + begin);
+        for (int64_t u = 0; u < count; ++u)
+          map_row_mixed(map, row_at(base, rows.offsets[u], 0), width, here, coefficients + begin);
       } else if (stream_out) {
-        map_rows<true>(map, base, offsets, rows, width, k);
+        map_rows<true>(map, base, rows, count, width, k);
       } else {
-        map_rows<false>(map, base, offsets, rows, width, k);
+        map_rows<false>(map, base, rows, count, width, k);
       }
     };
+    const int64_t ahead = rows_ahead<Elem>(columns);
+    const int64_t strip = columns * static_cast<int64_t>(sizeof(Elem)) <= kNarrowBytes ? kMapStrip : ahead;
     Odometer odometer(s, s.loop_dims);
     odometer.seek(first_unit);
-    for (int64_t unit = first_unit; unit < end_unit; unit += kMapStrip) {
-      const int64_t rows = smaller(kMapStrip, end_unit - unit);
-      for (int64_t u = 0; u < rows; ++u, odometer.next())
-        memcpy(offsets[u], odometer.offset, sizeof(offsets[u]));
-      map_strip(rows, columns);
+    int64_t known = 0;
+    for (int64_t unit = first_unit; unit < end_unit; unit += strip) {
+      const int64_t wanted = smaller(strip + ahead, end_unit - unit);
+      for (; known < wanted; ++known, odometer.next())
+        memcpy(offsets[known], odometer.offset, sizeof(offsets[known]));
+      const int64_t rows = smaller(strip, end_unit - unit);
+      map_strip(Rows{offsets, known}, rows, columns);
+      known -= rows;
+      memmove(offsets[0], offsets[rows], static_cast<size_t>(known) * sizeof(offsets[0]));
     }
     if (s.remainder > 0 && end_unit == s.units) {
       odometer.seek_end();
       memcpy(offsets[0], odometer.offset, sizeof(offsets[0]));
       set_coefficients(s.remainder * here);
-      map_strip(1, s.remainder * here);
+      map_strip(Rows{offsets, 1}, 1, s.remainder * here);
     }
   }
 }
