@@ -1,4 +1,4 @@
-"""Writes docs/performance.md and its plot from the results of run.py.
+"""Writes docs/performance.md, its plot and the page of all tables from the results of run.py.
 
 python benchmarks/report.py build/bench/results.json
 """
@@ -15,6 +15,7 @@ from cases import Case
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 OURS = ("ours (C)", "ours (Python)")
+PLOTTED = (32, 64, 56, 56)
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
@@ -80,8 +81,7 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shape = (32, 64, 56, 56)
-    chosen = [r for r in rows if case_of(r).shape == shape and case_of(r).dtype == "float32"]
+    chosen = [r for r in rows if case_of(r).shape == PLOTTED and case_of(r).dtype == "float32"]
     names = [n for n in ("ceiling", *OURS, "PyTorch", "numpy") if any(n in r["seconds"] for r in chosen)]
     names += sorted({n for r in chosen for n in r["seconds"] if n.startswith("oneDNN")})
     names.remove("numpy") if "numpy" in names else None  # tens of times slower: it would flatten the rest
@@ -107,27 +107,39 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+def machine_line(machine: dict[str, str]) -> str:
+    command = " ".join(machine["command"].split()[:2])
+    return f"Measured on {machine['date']} on {machine['processor']}, with `{command}`."
+
+
 def main() -> None:
     measured = json.loads(Path(sys.argv[1]).read_text())
     rows, machine = measured["results"], measured["machine"]
-    lines = [
-        BEGIN,
-        f"Measured on {machine['date']} on {machine['processor']}, by `{machine['command']}`.",
+    by_group: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        by_group.setdefault((case_of(row).dtype, case_of(row).layout), []).append(row)
+
+    short = [BEGIN, machine_line(machine), "", summary(rows), ""]
+    short += ["![Bandwidth by operation and layout](images/performance.png)", ""]
+    full = [
+        "# All measurements",
         "",
-        summary(rows),
-        "",
-        "![Bandwidth by operation and layout](images/performance.png)",
+        "What the columns mean is on the page [Performance](performance.md).",
         "",
     ]
-    groups = dict.fromkeys((case_of(r).dtype, case_of(r).layout) for r in rows)
-    for dtype, layout in groups:
-        part = [r for r in rows if (case_of(r).dtype, case_of(r).layout) == (dtype, layout)]
-        lines += [f"### {dtype}, {layout.replace('_', ' ')}", "", *table(part), ""]
-    lines.append(END)
+    full += [machine_line(machine), ""]
+    for (dtype, layout), part in by_group.items():
+        title = f"{dtype}, {layout.replace('_', ' ')}"
+        main_shape = [row for row in part if case_of(row).shape == PLOTTED]
+        short += [f"### {title}", "", *table(main_shape), ""] if main_shape else []
+        full += [f"## {title}", "", *table(part), ""]
+    short += ["[All shapes](performance-tables.md)", END]
+
     path = DOCS / "performance.md"
     before, _, rest = path.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
-    path.write_text(before + "\n".join(lines) + after)
+    path.write_text(before + "\n".join(short) + after)
+    (DOCS / "performance-tables.md").write_text("\n".join(full).rstrip() + "\n")
     plot(rows, DOCS / "images" / "performance.png")
 
 

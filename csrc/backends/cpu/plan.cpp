@@ -245,7 +245,10 @@ void cut_work(Schedule& s, const Program& p) {
   }
   const int64_t size = dtype_size(s.elem);
   s.work_bytes = p.channels * p.count * moved_bytes;
-  const int64_t most = std::clamp<int64_t>(kTasksPerThread * num_threads(), kFewTasks, kMaxTasks);
+  // Positions side by side are merged split by split: there the number of splits is part of the result, and must not
+  // depend on the number of threads.
+  const int64_t most =
+      s.repeat > 1 ? kMaxSplits : std::clamp<int64_t>(kTasksPerThread * num_threads(), kFewTasks, kMaxTasks);
   const int64_t cost = s.work_bytes + p.channels * kChannelBytes;
   const int64_t wanted = std::clamp<int64_t>(cost / kTaskBytes, 1, most);
 

@@ -18,7 +18,8 @@ namespace {
 constexpr int kStageShift = 56;
 constexpr uint64_t kTaskMask = (uint64_t{1} << kStageShift) - 1;
 
-// How long a thread that ran out of work looks for more before it sleeps: waking it costs about as much.
+// How long a thread that ran out of work looks for more before it sleeps: longer than another one needs to end its
+// last task, so that all are awake when the next call comes.
 constexpr std::chrono::microseconds kSpin{100};
 
 int32_t positive(const char* name) {
