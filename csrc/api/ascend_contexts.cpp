@@ -146,8 +146,7 @@ void make_current(uint64_t handle, const Context& context) {
 
 // The first failure of the stream's work goes to `failure`, if that has none yet.
 void end_stream(uint64_t handle, std::exception_ptr& failure) try {
-  const std::shared_ptr<StreamObject> stream = Runtime::get().streams.take(handle);
-  if (stream != nullptr) stream->stream->synchronize(-1);
+  Runtime::get().destroy_stream(handle);
 } catch (const Error&) {
   if (!failure) failure = std::current_exception();
 }
@@ -183,7 +182,8 @@ std::shared_ptr<Context> find_context(const char* function, void* handle) {
   return context;
 }
 
-// False when `timeout_ms` ran out first.
+// False when `timeout_ms` ran out first. With a limit, wrapped streams are left to their owners: they may be gone,
+// and the device cannot be waited for in their place for so long only.
 bool synchronize_device(int32_t device, int32_t timeout_ms) {
   Runtime& runtime = Runtime::get();
   if (timeout_ms < 0) {
@@ -193,7 +193,7 @@ bool synchronize_device(int32_t device, int32_t timeout_ms) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   std::vector<std::shared_ptr<StreamObject>> waiting = {runtime.default_stream(device)};
   runtime.streams.for_each([&](const std::shared_ptr<StreamObject>& stream) {
-    if (stream->device == device) waiting.push_back(stream);
+    if (stream->device == device && stream->stream->owned()) waiting.push_back(stream);
   });
   for (const auto& stream : waiting) {
     const auto left =
@@ -464,8 +464,7 @@ bnapiStatus bnapiAscendDestroyStream(bnapiStream stream) {
         state().streams.erase(notes);
       }
     }
-    const auto taken = Runtime::get().streams.take(handle_bits(stream));
-    if (taken != nullptr) taken->stream->synchronize(-1);
+    Runtime::get().destroy_stream(handle_bits(stream));
   });
 }
 

@@ -342,12 +342,10 @@ bnapiStatus bnapiStreamGetNative(bnapiStream stream, void** native) {
 bnapiStatus bnapiDestroyStream(bnapiStream stream) {
   return guard([&] {
     require("DestroyStream", "stream", stream);
-    const auto taken = Runtime::get().streams.take(bn::handle_bits(stream));
-    if (taken == nullptr) {
+    if (!Runtime::get().destroy_stream(bn::handle_bits(stream))) {
       throw bn::Error(BNAPI_ERR_RT_INVALID_HANDLE,
                       "DestroyStream: stream: not a live stream (destroyed, or never one)");
     }
-    taken->stream->synchronize(-1);
   });
 }
 

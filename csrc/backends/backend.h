@@ -39,6 +39,8 @@ class Stream {
   // Later work waits for the event's latest mark, as it is now. The event may belong to another backend.
   virtual void wait(const std::shared_ptr<Event>& event) = 0;
   virtual void* native() const { return nullptr; }
+  // False for a wrapped one, which its owner may destroy at any moment: only calls that name it touch it.
+  virtual bool owned() const { return true; }
 };
 
 // How a backend runs one program: chosen in phase one, used by every run of the executor.

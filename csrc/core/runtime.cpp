@@ -193,8 +193,9 @@ void Runtime::synchronize_device(int32_t id) {
   const DeviceInfo& info = device(id);
   FirstError errors;
   streams.for_each([&](const std::shared_ptr<StreamObject>& s) {
-    if (s->device == id) errors.run([&] { s->stream->synchronize(-1); });
+    if (s->device == id && s->stream->owned()) errors.run([&] { s->stream->synchronize(-1); });
   });
+  // Wrapped streams are the device's, too.
   errors.run([&] { info.backend->synchronize(info.ordinal); });
   errors.rethrow();
 }
@@ -276,6 +277,23 @@ std::shared_ptr<StreamObject> Runtime::stream(bnapiStream handle) {
   return found;
 }
 
+void Runtime::drain(const StreamObject& stream) {
+  if (stream.stream->owned()) {
+    stream.stream->synchronize(-1);
+    return;
+  }
+  // It may be destroyed by now, with work left. The device waits for that as well.
+  const DeviceInfo& info = device(stream.device);
+  info.backend->synchronize(info.ordinal);
+}
+
+bool Runtime::destroy_stream(uint64_t handle) {
+  const std::shared_ptr<StreamObject> taken = streams.take(handle);
+  if (taken == nullptr) return false;
+  drain(*taken);
+  return true;
+}
+
 uint64_t Runtime::add_stream(int32_t device_id, std::shared_ptr<Stream> stream) {
   return streams.insert(std::make_shared<StreamObject>(
       StreamObject{device_id, next_stream_id_.fetch_add(1, std::memory_order_relaxed), std::move(stream)}));
@@ -327,8 +345,7 @@ bnapiStatus Runtime::finalize() {
   }
   // When the streams are drained nothing is in flight. Failed work does not keep anything alive.
   FirstError errors;
-  streams.for_each(
-      [&](const std::shared_ptr<StreamObject>& s) { errors.run([&] { s->stream->synchronize(-1); }); });
+  streams.for_each([&](const std::shared_ptr<StreamObject>& s) { errors.run([&] { drain(*s); }); });
   executors.clear();
   streams.clear();
   events.clear();

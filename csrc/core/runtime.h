@@ -69,6 +69,10 @@ class Runtime {
   // NULL is the current device's default stream. Throws BNAPI_ERR_RT_INVALID_HANDLE.
   std::shared_ptr<StreamObject> stream(bnapiStream handle);
   std::shared_ptr<StreamObject> default_stream(int32_t device);
+  // Waits for the work of a stream that is about to go. Throws its first error.
+  void drain(const StreamObject& stream);
+  // False if the handle is not a live stream's. The stream is gone also if its work failed, which is thrown.
+  bool destroy_stream(uint64_t handle);
   uint64_t add_stream(int32_t device, std::shared_ptr<Stream> stream);
   std::shared_ptr<EventObject> event(bnapiEvent handle);
 

@@ -105,8 +105,9 @@ BNAPI_EXPORT bnapiStatus bnapiMemsetAsync(void* dst, size_t dest_max, int32_t va
 
 /* A new stream on the current device. */
 BNAPI_EXPORT bnapiStatus bnapiCreateStream(bnapiStream* stream);
-/* Wraps a cudaStream_t of the current device (CuPy, PyTorch); destroying the wrapper leaves it alone.
- * `native` may be NULL (CUDA's legacy default stream). On the CPU: BNAPI_ERR_RT_FEATURE_NOT_SUPPORT. */
+/* Wraps a cudaStream_t of the current device (CuPy, PyTorch). Destroying the wrapper waits for the whole device
+ * and leaves the cudaStream_t alone; its owner may destroy that one first, and then the wrapper can only be
+ * destroyed. `native` may be NULL (CUDA's legacy default stream). On the CPU: BNAPI_ERR_RT_FEATURE_NOT_SUPPORT. */
 BNAPI_EXPORT bnapiStatus bnapiStreamFromNative(void* native, bnapiStream* stream);
 /* The cudaStream_t behind a stream; NULL for CPU streams. */
 BNAPI_EXPORT bnapiStatus bnapiStreamGetNative(bnapiStream stream, void** native);

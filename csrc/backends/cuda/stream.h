@@ -45,6 +45,7 @@ class CudaStream : public Stream {
   void record(Event& event) override;
   void wait(const std::shared_ptr<Event>& event) override;
   void* native() const override { return stream_; }
+  bool owned() const override { return owned_; }
 
   int ordinal() const { return ordinal_; }
 
