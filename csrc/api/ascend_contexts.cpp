@@ -266,6 +266,9 @@ extern "C" {
 
 bnapiStatus bnapiAscendFinalize(void) {
   return guard([] {
+    // Made on first use: now, while lack of memory for it loses nothing.
+    state();
+    make_lists();
     Runtime::get().finalize();
     drop_contexts();
     drop_lists();

@@ -77,6 +77,10 @@ void destroy_members(const List& list) {
 
 }  // namespace
 
+void make_lists() {
+  lists();
+}
+
 void drop_lists() {
   lists().clear();
 }

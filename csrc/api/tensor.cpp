@@ -12,17 +12,27 @@
 namespace bn {
 namespace {
 
+// Operators refuse ranks above 8. More dimensions than this are no tensor of anybody's but an uninitialised count, and
+// reading so many would leave the caller's array.
+constexpr uint64_t kMaxDims = 64;
+
+void require_dims(const char* function, const char* parameter, const int64_t* dims, uint64_t count) {
+  if (dims == nullptr && count > 0) {
+    throw Error(BNAPI_ERR_PARAM_NULLPTR, std::string(function) + ": " + parameter + ": null with " +
+                                             parameter + "Num " + std::to_string(count));
+  }
+  if (count > kMaxDims) {
+    throw Error(BNAPI_ERR_PARAM_INVALID, std::string(function) + ": " + parameter + "Num: " +
+                                             std::to_string(count) + "; expected at most " +
+                                             std::to_string(kMaxDims));
+  }
+}
+
 // Fills in shape, strides and storage; throws where the contract of bnapiCreateTensor says NULL.
 void describe(Tensor& tensor, const char* function, const int64_t* view_dims, uint64_t view_dims_num,
               const int64_t* strides, const int64_t* storage_dims, uint64_t storage_dims_num) {
-  if (view_dims == nullptr && view_dims_num > 0) {
-    throw Error(BNAPI_ERR_PARAM_NULLPTR,
-                std::string(function) + ": viewDims: null with viewDimsNum " + std::to_string(view_dims_num));
-  }
-  if (storage_dims == nullptr && storage_dims_num > 0) {
-    throw Error(BNAPI_ERR_PARAM_NULLPTR, std::string(function) + ": storageDims: null with storageDimsNum " +
-                                             std::to_string(storage_dims_num));
-  }
+  require_dims(function, "viewDims", view_dims, view_dims_num);
+  require_dims(function, "storageDims", storage_dims, storage_dims_num);
   tensor.shape.assign(view_dims, view_dims + view_dims_num);
   if (strides != nullptr) {
     tensor.strides.assign(strides, strides + view_dims_num);

@@ -15,8 +15,8 @@ extern "C" {
  *   strides      [viewDimsNum], or NULL for a contiguous row-major view
  *   storageDims  the physical buffer's extents; kept for bnapiGetStorageShape, never checked
  *   data         the buffer's start; element 0 is at data + offset * element size. May be NULL in phase one.
- * Returns NULL (message set) if a dims array is NULL with a count above 0, or memory is short. Dtype, rank and
- * extents are checked by the operators that take the tensor. */
+ * Returns NULL (message set) if a dims array is NULL with a count above 0, a count is above 64, or memory is short.
+ * Dtype, rank and extents are checked by the operators that take the tensor. */
 BNAPI_EXPORT bnapiTensor* bnapiCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum,
                                             bnapiDataType dataType, const int64_t* strides, int64_t offset,
                                             bnapiFormat format, const int64_t* storageDims,
@@ -29,7 +29,8 @@ BNAPI_EXPORT bnapiStatus bnapiInitTensor(bnapiTensor* tensor, const int64_t* vie
                                          bnapiFormat format, const int64_t* storageDims,
                                          uint64_t storageDimsNum, void* data);
 
-/* Getters. A null pointer: BNAPI_ERR_PARAM_NULLPTR. Arrays are copied out: *dims is allocated with C++
+/* Getters. A null pointer: BNAPI_ERR_PARAM_NULLPTR; no live tensor: BNAPI_ERR_PARAM_INVALID; no memory for a copy:
+ * BNAPI_ERR_INNER. Arrays are copied out: *dims is allocated with C++
  * `new int64_t[*dimsNum]` as in aclnn; release it with delete[] or bnapiReleaseDims. */
 BNAPI_EXPORT bnapiStatus bnapiGetViewShape(const bnapiTensor* tensor, int64_t** viewDims,
                                            uint64_t* viewDimsNum);

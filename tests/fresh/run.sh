@@ -31,6 +31,7 @@ if [ ! -e "$root/usr/bin/make" ]; then
     "$suite" "$root" $mirror >"$root.log" 2>&1 || { tail -20 "$root.log" >&2; exit 1; }
   rm -f "$root.log"
 fi
+chmod 755 "$root"  # mktemp made it for root alone; it is the newcomer's / too
 mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 

@@ -70,6 +70,14 @@ def test_what_is_exported_beyond_the_headers_serves_the_forwarders() -> None:
     assert [name for name in beyond if not name.startswith("bnapiAscend")] == []
 
 
+def test_every_export_meets_failing_allocations() -> None:
+    """A new function needs a case in the test that makes allocations fail."""
+    sources = (ROOT / "tests" / "c" / "robust").glob("alloc_failure*")
+    words = set(re.findall(r"\w+", "".join(path.read_text() for path in sources)))
+    words |= {"bnapiStreamFromNative"}  # of CUDA streams only; refused before anything is made
+    assert sorted(exported().keys() - words) == []
+
+
 def test_soname_and_needs() -> None:
     dynamic = run("readelf", "-d", str(LIBRARY))
     assert re.search(r"SONAME.*\[(.+)\]", dynamic)[1] == "libbn_api.so"  # type: ignore[index]

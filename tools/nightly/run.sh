@@ -34,6 +34,11 @@ big_cases() {
   make build && BNAPI_NIGHTLY=1 .venv/bin/python -m pytest -q tests/python -m nightly
 }
 
+# New examples, many of them.
+fuzz() {
+  BNAPI_FUZZ_EXAMPLES=20000 .venv/bin/python -m pytest -q tests/python/test_fuzz.py
+}
+
 wheel() {
   make wheel CUDA=off && make wheel-test && tools/nightly/manylinux_wheel.sh &&
     BNAPI_WHEELS=dist/manylinux .venv/bin/python -m pytest -q tests/wheel
@@ -46,13 +51,14 @@ jax() {
 }
 
 export packages
-export -f machine nehalem aarch64 big_cases wheel jax
+export -f machine nehalem aarch64 big_cases fuzz wheel jax
 
 step 600 "machine" machine
 step 1800 "make test" make test
 step 3600 "no AVX: qemu, Nehalem" nehalem
 step 1800 "AArch64: cross compiler, qemu" aarch64
 step 3600 "big cases" big_cases
+step 1800 "fuzz" fuzz
 step 1800 "thread sanitizer" make tsan
 step 900 "arrays of JAX" jax
 step 600 "documentation" make docs

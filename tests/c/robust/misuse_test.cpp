@@ -103,6 +103,23 @@ void test_null_in_descriptors() {
   CHECK(strstr(bnapiGetRecentErrMsg(), "viewDims") != nullptr);
   CHECK(bnapiCreateTensor(dims, 2, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND, nullptr, 2, data) == nullptr);
   CHECK(strstr(bnapiGetRecentErrMsg(), "storageDims") != nullptr);
+  // An uninitialised count is not followed; a rank that only operators refuse is described.
+  for (const uint64_t many : {uint64_t{65}, uint64_t{1} << 20, UINT64_MAX}) {
+    CHECK(bnapiCreateTensor(dims, many, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND, dims, 2, data) == nullptr);
+    CHECK(strstr(bnapiGetRecentErrMsg(), "viewDimsNum") != nullptr);
+    CHECK(bnapiCreateTensor(dims, 2, BNAPI_FLOAT, dims, 0, BNAPI_FORMAT_ND, dims, many, data) == nullptr);
+    CHECK(strstr(bnapiGetRecentErrMsg(), "storageDimsNum") != nullptr);
+    CHECK_REFUSED(BNAPI_ERR_PARAM_INVALID,
+                  bnapiInitTensor(tensor, dims, many, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND, dims, 2, data),
+                  "viewDimsNum");
+  }
+  const std::vector<int64_t> ones(64, 1);
+  for (const uint64_t rank : {9, 64}) {
+    bnapiTensor* deep = bnapiCreateTensor(ones.data(), rank, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND,
+                                          ones.data(), rank, data);
+    CHECK(deep != nullptr);
+    CHECK_OK(bnapiDestroyTensor(deep));
+  }
   CHECK(bnapiCreateScalar(nullptr, BNAPI_FLOAT) == nullptr);
   CHECK(strstr(bnapiGetRecentErrMsg(), "value") != nullptr);
   int64_t* out = nullptr;
