@@ -22,8 +22,8 @@ void require_dims(const char* function, const char* parameter, const int64_t* di
                                              parameter + "Num " + std::to_string(count));
   }
   if (count > kMaxDims) {
-    throw Error(BNAPI_ERR_PARAM_INVALID, std::string(function) + ": " + parameter + "Num: " +
-                                             std::to_string(count) + "; expected at most " +
+    throw Error(BNAPI_ERR_PARAM_INVALID, std::string(function) + ": " + parameter +
+                                             "Num: " + std::to_string(count) + "; expected at most " +
                                              std::to_string(kMaxDims));
   }
 }

@@ -109,9 +109,10 @@ void test_null_in_descriptors() {
     CHECK(strstr(bnapiGetRecentErrMsg(), "viewDimsNum") != nullptr);
     CHECK(bnapiCreateTensor(dims, 2, BNAPI_FLOAT, dims, 0, BNAPI_FORMAT_ND, dims, many, data) == nullptr);
     CHECK(strstr(bnapiGetRecentErrMsg(), "storageDimsNum") != nullptr);
-    CHECK_REFUSED(BNAPI_ERR_PARAM_INVALID,
-                  bnapiInitTensor(tensor, dims, many, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND, dims, 2, data),
-                  "viewDimsNum");
+    CHECK_REFUSED(
+        BNAPI_ERR_PARAM_INVALID,
+        bnapiInitTensor(tensor, dims, many, BNAPI_FLOAT, nullptr, 0, BNAPI_FORMAT_ND, dims, 2, data),
+        "viewDimsNum");
   }
   const std::vector<int64_t> ones(64, 1);
   for (const uint64_t rank : {9, 64}) {
