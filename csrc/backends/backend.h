@@ -18,7 +18,7 @@ class Event {
  public:
   virtual ~Event() = default;
   virtual bool recorded() const = 0;
-  // Has the latest mark been reached? True if never recorded.
+  // Has the latest mark been reached? True if never recorded, or recorded while its stream was being captured.
   virtual bool query() = 0;
   // Waits at most timeout_ms (-1: for ever); false if it did not happen in time.
   virtual bool synchronize(int32_t timeout_ms) = 0;

@@ -558,8 +558,18 @@ void test_capture() {
   OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   OK(cudaMalloc(&memory, 16));
   OK(cudaFree(memory));
+  OK(cudaEventQuery(join));
   OK(cudaEventRecord(fork, stream));
   EXPECT_ERROR(cudaEventSynchronize(fork), cudaErrorCapturedEvent);
+  EXPECT_ERROR(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
+  // Questions about other work, too, unless the thread asks for relaxed rules.
+  OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  OK(cudaThreadExchangeStreamCaptureMode(&mode));
+  OK(cudaEventQuery(join));
+  OK(cudaStreamQuery(side));
+  OK(cudaThreadExchangeStreamCaptureMode(&mode));
+  EXPECT_ERROR(cudaEventQuery(join), cudaErrorStreamCaptureUnsupported);
   EXPECT_ERROR(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureInvalidated);
   // A fork that does not come back.
   OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));

@@ -86,6 +86,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle) {
     cudaStream_t stream = find_stream(handle);
     if (stream == nullptr) return no_such_stream();
     if (const cudaError_t error = check_not_captured(stream)) return error;
+    if (const cudaError_t error = check_not_capturing()) return error;
     // Every question moves the work on, so that asking again and again comes to an end.
     const OpPtr last = stream->last;
     if (last == nullptr || last->done) return cudaSuccess;
@@ -200,6 +201,7 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return api([=](Lock& lock) {
     if (!is_event(event)) return no_such_event();
     if (const cudaError_t error = check_not_captured(event)) return error;
+    if (const cudaError_t error = check_not_capturing()) return error;
     const OpPtr op = event->op;
     if (op == nullptr || op->done) return cudaSuccess;
     run_one(lock, op);

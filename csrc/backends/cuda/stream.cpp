@@ -25,6 +25,19 @@ bool poll(int32_t timeout_ms, Done done) {
   }
 }
 
+// Questions about work are among what CUDA refuses while any thread captures a stream, and the refusal would spoil
+// that capture. They do no harm to it: this thread asks to be let through.
+class DuringCaptures {
+ public:
+  DuringCaptures() { ignore(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~DuringCaptures() { ignore(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  DuringCaptures(const DuringCaptures&) = delete;
+  DuringCaptures& operator=(const DuringCaptures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 bool ready(cudaError_t error, const char* what) {
   if (error == cudaErrorNotReady) {
     ignore(cudaGetLastError());
@@ -59,12 +72,13 @@ CudaEvent::~CudaEvent() {
 }
 
 bool CudaEvent::query() {
-  if (!recorded_) return true;
+  if (!recorded_ || captured_) return true;
+  DuringCaptures scope;
   return ready(cudaEventQuery(event_), "cudaEventQuery");
 }
 
 bool CudaEvent::synchronize(int32_t timeout_ms) {
-  if (!recorded_) return true;
+  if (!recorded_ || captured_) return true;
   if (timeout_ms >= 0) return poll(timeout_ms, [this] { return query(); });
   check(cudaEventSynchronize(event_), "cudaEventSynchronize");
   return true;
@@ -81,7 +95,10 @@ float CudaEvent::elapsed_ms(Event& end) {
 }
 
 void CudaEvent::record(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
   check(cudaEventRecord(event_, stream), "cudaEventRecord");
+  captured_ = status != cudaStreamCaptureStatusNone;
   recorded_ = true;
 }
 
@@ -104,13 +121,13 @@ CudaStream::~CudaStream() {
 
 bool CudaStream::query() {
   DeviceScope scope(ordinal_);
+  DuringCaptures questions;
   return ready(cudaStreamQuery(stream_), "cudaStreamQuery");
 }
 
 bool CudaStream::synchronize(int32_t timeout_ms) {
   DeviceScope scope(ordinal_);
-  if (timeout_ms >= 0)
-    return poll(timeout_ms, [this] { return ready(cudaStreamQuery(stream_), "cudaStreamQuery"); });
+  if (timeout_ms >= 0) return poll(timeout_ms, [this] { return query(); });
   check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
   return true;
 }

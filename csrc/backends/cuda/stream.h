@@ -28,6 +28,8 @@ class CudaEvent : public Event {
   const int ordinal_;
   cudaEvent_t event_ = nullptr;
   std::atomic<bool> recorded_{false};
+  // The mark is part of a graph: CUDA tells nothing about it, and before the graph runs there is nothing to wait for.
+  std::atomic<bool> captured_{false};
 };
 
 class CudaStream : public Stream {
