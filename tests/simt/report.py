@@ -1,11 +1,13 @@
 """What the CUDA kernels move, and what they need of the chip, without a GPU.
 
-First table: every kernel that walks the data, at the shapes of ResNet-50, in both layouts, per dtype: the
-bytes that warps asked for over the bytes of the 32-byte sectors that they touched, as the emulator counts
-them on a sample of the blocks, and the barriers of a block. Second table: what ptxas reports per kernel.
+First table: every kernel that walks the data, at the shapes of ResNet-50, in both layouts and in mixes of
+them, per dtype: the bytes that warps asked for over the bytes of the 32-byte sectors that they touched, as
+the emulator counts them on a sample of the blocks, and the barriers of a block. Then what ptxas reports, per
+kernel and per source (ptxas.py).
 
 Ends with 1 if a judged kernel moves more than `GOAL` allows, or spills, or uses local memory. Judged are
-channels-last, and contiguous runs of at least `LONG_RUN` bytes.
+channels-last, and contiguous runs of at least `LONG_RUN` bytes. Of two inputs in different layouts, a warp
+that takes the same elements of both reads only one along its memory: that ratio is shown, not judged.
 """
 
 from __future__ import annotations
@@ -13,16 +15,14 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import ptxas
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 GOAL = 0.9
@@ -31,38 +31,57 @@ BATCH = 32
 SAMPLE = 96  # blocks of a launch that are run
 # Channels and side of the feature maps that ResNet-50 normalizes.
 RESNET_50 = ((64, 112), (64, 56), (256, 56), (128, 28), (512, 28), (256, 14), (1024, 14), (512, 7), (2048, 7))
-LAYOUTS = {"contiguous": (0, 1, 2, 3), "channels-last": (0, 2, 3, 1)}
+MIXED_SHAPES = ((64, 56), (256, 14), (2048, 7))
+NCHW, NHWC = (0, 1, 2, 3), (0, 2, 3, 1)  # the axes, from the outermost in memory
+# The order of the first data tensor of a call, and of the second.
+LAYOUTS = {"contiguous": (NCHW, NCHW), "channels-last": (NHWC, NHWC)}
+MIXED = {"nchw, nhwc": (NCHW, NHWC), "nhwc, nchw": (NHWC, NCHW)}
 DTYPES = {"float32": 0, "float16": 1, "bfloat16": 27, "float64": 11}
+ITEM_SIZES = {"float32": 4, "float16": 2, "bfloat16": 2, "float64": 8}
 
 
 @dataclass(frozen=True)
-class Row:
+class Case:
     operator: str
-    kernel: str
     channels: int
     side: int
     layout: str
     dtype: str
+
+    @property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        return (LAYOUTS | MIXED)[self.layout]
+
+    @property
+    def judged(self) -> bool:
+        run = self.side**2 * ITEM_SIZES[self.dtype]
+        return self.layout == "channels-last" or (self.layout == "contiguous" and run >= LONG_RUN)
+
+
+@dataclass(frozen=True)
+class Row:
+    case: Case
+    kernel: str
     useful: int
     moved: int
     barriers: float
-    judged: bool
 
     @property
     def ratio(self) -> float:
         return self.useful / self.moved
 
     def __str__(self) -> str:
-        mark = "" if not self.judged else "ok" if self.ratio >= GOAL else "BELOW"
-        shape = f"{BATCH}x{self.channels}x{self.side}x{self.side}"
+        case = self.case
+        mark = "" if not case.judged else "ok" if self.ratio >= GOAL else "BELOW"
+        shape = f"{BATCH}x{case.channels}x{case.side}x{case.side}"
         return (
-            f"{self.operator:22} {self.kernel:20} {shape:16} {self.layout:14} {self.dtype:9}"
+            f"{case.operator:23} {self.kernel:20} {shape:16} {case.layout:14} {case.dtype:9}"
             f" {self.ratio:6.3f} {self.barriers:9.1f}  {mark}"
         )
 
 
-def operators() -> dict[str, Callable[[Callable[[], Any], Callable[[], Any], int], None]]:
-    """Per operator, a call with a maker of data tensors and of per-channel ones (float32), and a dtype."""
+def operators() -> dict[str, Callable[[Callable[[], Any], Callable[[], Any]], object]]:
+    """Per operator, a call with a maker of data tensors and one of vectors with a number per channel."""
     import numpy as np
 
     import pybn_api as bn
@@ -71,19 +90,30 @@ def operators() -> dict[str, Callable[[Callable[[], Any], Callable[[], Any], int
         return bn.DeviceArray.from_numpy(np.ones(1, np.int32))
 
     return {
-        "BatchNormStats": lambda x, c, _: bn.batch_norm_stats(x()) and None,
-        "BatchNormReduceBackward": lambda x, c, _: (
-            bn.batch_norm_reduce_backward(x(), x(), c(), c(), c()) and None
+        "BatchNormStats": lambda x, c: bn.batch_norm_stats(x()),
+        "BatchNormReduceBackward": lambda x, c: bn.batch_norm_reduce_backward(x(), x(), c(), c(), c()),
+        "BatchNormElemt": lambda x, c: bn.batch_norm_elemt(x(), c(), c(), c(), c()),
+        "BatchNormElemtBackward": lambda x, c: bn.batch_norm_elemt_backward(
+            x(), x(), c(), c(), c(), c(), c(), counter()
         ),
-        "BatchNormElemt": lambda x, c, _: bn.batch_norm_elemt(x(), c(), c(), c(), c()) and None,
-        "BatchNormElemtBackward": lambda x, c, _: (
-            bn.batch_norm_elemt_backward(x(), x(), c(), c(), c(), c(), c(), counter()) and None
-        ),
-        "BatchNorm": lambda x, c, _: bn.batch_norm(x(), c(), c(), c(), c(), training=True) and None,
-        "BatchNormBackward": lambda x, c, _: (
-            bn.batch_norm_backward(x(), x(), c(), c(), c(), c(), c(), training=True) and None
+        "BatchNorm": lambda x, c: bn.batch_norm(x(), c(), c(), c(), c(), training=True),
+        "BatchNormBackward": lambda x, c: bn.batch_norm_backward(
+            x(), x(), c(), c(), c(), c(), c(), training=True
         ),
     }
+
+
+def cases() -> Iterator[Case]:
+    for operator in operators():
+        for channels, side in RESNET_50:
+            for layout in LAYOUTS:
+                for dtype in DTYPES:
+                    yield Case(operator, channels, side, layout, dtype)
+    for operator in ("BatchNormReduceBackward", "BatchNormElemtBackward", "BatchNormBackward"):
+        for channels, side in MIXED_SHAPES:
+            for layout in MIXED:
+                for dtype in DTYPES:
+                    yield Case(operator, channels, side, layout, dtype)
 
 
 def measure(build: Path) -> Iterator[Row]:
@@ -99,124 +129,32 @@ def measure(build: Path) -> Iterator[Row]:
     # What finalize leaves decides which path a map takes: it is run whole.
     emulator.bn_simt_set_sample(SAMPLE, b"finalize")
     with device:
-        for name, call in operators().items():
-            for channels, side in RESNET_50:
-                for layout, order in LAYOUTS.items():
-                    for dtype, code in DTYPES.items():
-                        shape = (BATCH, channels, side, side)
-                        run_bytes = side * side * {0: 4, 1: 2, 27: 2, 11: 8}[code]
-                        judged = layout == "channels-last" or run_bytes >= LONG_RUN
-                        emulator.bn_simt_reset_report()
-                        call(
-                            lambda shape=shape, code=code, order=order: bn.DeviceArray.empty(
-                                shape, code, order=order
-                            ),
-                            lambda channels=channels: bn.DeviceArray.empty((channels,), 0),
-                            code,
-                        )
-                        device.synchronize()
-                        for kernel in json.loads(emulator.bn_simt_report()):
-                            if not kernel["kernel"].startswith(("reduce", "map")):
-                                continue  # finalize: a few numbers per channel
-                            loads, stores = kernel["load"], kernel["store"]
-                            yield Row(
-                                name,
-                                kernel["kernel"],
-                                channels,
-                                side,
-                                layout,
-                                dtype,
-                                loads["useful_bytes"] + stores["useful_bytes"],
-                                loads["moved_bytes"] + stores["moved_bytes"],
-                                kernel["block_barriers"] / max(1, kernel["blocks_run"]),
-                                judged,
-                            )
-
-
-@dataclass(frozen=True)
-class Resources:
-    kernel: str
-    registers: int
-    stack: int
-    spills: int
-    shared: int
-
-
-def parse_ptxas(text: str) -> list[Resources]:
-    """The kernels in the output of `nvcc -Xptxas -v`."""
-    found = []
-    for block in re.split(r"ptxas info\s*: Compiling entry function ", text)[1:]:
-        name = re.match(r"'([^']+)'", block)
-        stack = re.search(
-            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", block
-        )
-        registers = re.search(r"Used (\d+) registers", block)
-        shared = re.search(r"(\d+) bytes smem", block)
-        if name is None or stack is None or registers is None:
-            raise ValueError(f"ptxas said something else than expected: {block[:200]}")
-        found.append(
-            Resources(
-                name[1],
-                int(registers[1]),
-                int(stack[1]),
-                int(stack[2]) + int(stack[3]),
-                int(shared[1]) if shared else 0,
+        for case in cases():
+            emulator.bn_simt_reset_report()
+            shape = (BATCH, case.channels, case.side, case.side)
+            orders = iter(case.orders)
+            operators()[case.operator](
+                partial(_data, shape, DTYPES[case.dtype], orders),
+                partial(bn.DeviceArray.empty, shape[1:2], 0),
             )
-        )
-    return found
+            device.synchronize()
+            for kernel in json.loads(emulator.bn_simt_report()):
+                if kernel["kernel"].startswith(("finalize", "fill")):
+                    continue  # a few numbers per channel
+                loads, stores = kernel["load"], kernel["store"]
+                yield Row(
+                    case,
+                    kernel["kernel"],
+                    loads["useful_bytes"] + stores["useful_bytes"],
+                    loads["moved_bytes"] + stores["moved_bytes"],
+                    kernel["block_barriers"] / max(1, kernel["blocks_run"]),
+                )
 
 
-def compile_for(nvcc: str, arch: str, source: Path) -> list[Resources]:
-    with tempfile.TemporaryDirectory() as folder:
-        command = [nvcc, "-std=c++17", "-O3", "--fmad=false", f"-arch={arch}", "-cubin", "-Xptxas", "-v"]
-        command += [
-            "-I",
-            str(ROOT / "csrc"),
-            "-I",
-            str(ROOT / "include"),
-            str(source),
-            "-o",
-            f"{folder}/out.cubin",
-        ]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{result.stderr}")
-    return parse_ptxas(result.stderr + result.stdout)
+def _data(shape: tuple[int, ...], code: int, orders: Iterator[tuple[int, ...]]) -> Any:
+    import pybn_api as bn
 
-
-def demangle(names: list[str]) -> list[str]:
-    tool = shutil.which("c++filt")
-    if tool is None or not names:
-        return names
-    shown = subprocess.run([tool], input="\n".join(names), capture_output=True, text=True, check=True).stdout
-    # Enumerators by number, then without parameter list, return type and namespaces.
-    lines = [re.sub(r"\(bn::Map\)(\d+)", r"\1", line) for line in shown.splitlines()]
-    lines = [re.sub(r"\(bn::.*|\(.*\)$", "", line.replace("(anonymous namespace)::", "")) for line in lines]
-    return [re.sub(r"bn::(cuda::)?|^void ", "", line) for line in lines]
-
-
-def ptxas_table(arch: str, jobs: int) -> int:
-    """Prints the table; the number of kernels that spill or use local memory."""
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        print("No nvcc on PATH: no registers to report.")
-        return 0
-    sources = sorted((ROOT / "csrc" / "backends" / "cuda").glob("*.cu"))
-    with ThreadPoolExecutor(jobs) as pool:
-        kernels = [k for found in pool.map(lambda s: compile_for(nvcc, arch, s), sources) for k in found]
-    print(f"\nptxas, {arch}: registers, stack frame, spilled bytes, static shared memory")
-    bad = 0
-    for kernel, name in sorted(
-        zip(kernels, demangle([k.kernel for k in kernels]), strict=True), key=lambda e: e[1]
-    ):
-        wrong = kernel.stack != 0 or kernel.spills != 0
-        bad += wrong
-        print(
-            f"{name:86} {kernel.registers:4} {kernel.stack:6} {kernel.spills:6} {kernel.shared:6}"
-            f"  {'LOCAL MEMORY' if wrong else ''}"
-        )
-    print(f"{len(kernels)} kernels, {bad} with local memory or spills")
-    return bad
+    return bn.DeviceArray.empty(shape, code, order=next(orders))
 
 
 def main() -> int:
@@ -226,25 +164,32 @@ def main() -> int:
     parser.add_argument(
         "--build", type=Path, default=ROOT / "build" / "simt", help="a build of the preset simt"
     )
-    parser.add_argument("--arch", default="sm_90", help="what ptxas compiles for; none: leave it out")
+    parser.add_argument(
+        "--arch",
+        default=",".join(ptxas.ARCHITECTURES),
+        help="what ptxas compiles for, separated by commas (default: %(default)s); none: leave it out",
+    )
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
 
     head = (
-        f"{'operator':22} {'kernel':20} {'shape':16} {'layout':14} {'dtype':9} {'useful':>6} {'barriers':>9}"
+        f"{'operator':23} {'kernel':20} {'shape':16} {'layout':14} {'dtype':9} {'useful':>6} {'barriers':>9}"
     )
-    print(f"{head}\n{'':84} {'/moved':>6} {'per block':>9}")
-    judged = below = 0
-    worst: Row | None = None
+    print(f"{head}\n{'':86} {'/moved':>6} {'per block':>9}")
+    rows = []
     for row in measure(arguments.build):
         print(row, flush=True)
-        if row.judged:
-            judged += 1
-            below += row.ratio < GOAL
-            worst = row if worst is None or row.ratio < worst.ratio else worst
-    print(f"{judged} judged, {below} below {GOAL}; the worst:\n{worst}")
-    bad = 0 if arguments.arch == "none" else ptxas_table(arguments.arch, arguments.jobs)
-    return 1 if below or bad or judged == 0 else 0
+        rows.append(row)
+    judged = [row for row in rows if row.case.judged]
+    below = [row for row in judged if row.ratio < GOAL]
+    print(f"{len(judged)} judged, {len(below)} below {GOAL}; the worst:")
+    print(min(judged, key=lambda row: row.ratio, default=None))
+    print("Two inputs of different layouts:")
+    for kernel in sorted({row.kernel for row in rows if row.case.layout in MIXED}):
+        ratios = [row.ratio for row in rows if row.kernel == kernel and row.case.layout in MIXED]
+        print(f"{kernel:20} {min(ratios):6.3f} to {max(ratios):.3f}")
+    fine = arguments.arch == "none" or ptxas.report(arguments.arch.split(","), arguments.jobs)
+    return 0 if fine and judged and not below else 1
 
 
 if __name__ == "__main__":
