@@ -36,18 +36,28 @@ _SIGNATURES: dict[str, tuple[type, ...]] = {
 }
 
 
-@cache
-def _runtime() -> ctypes.CDLL | None:
-    emulator = Path(_lib.__file__).resolve().parents[2] / "lib" / "libbn_simt.so"
-    for name in (str(emulator), "libcudart.so.13", "/usr/local/cuda/lib64/libcudart.so.13"):
+def _first(*names: str) -> ctypes.CDLL | None:
+    for name in names:
         try:
-            library = ctypes.CDLL(name)
+            return ctypes.CDLL(name)
         except OSError:
             continue
+    return None
+
+
+@cache
+def emulator() -> ctypes.CDLL | None:
+    """The emulator's library, with its controls (tests/simt/include/bn_simt.h)."""
+    return _first(str(Path(_lib.__file__).resolve().parents[2] / "lib" / "libbn_simt.so"))
+
+
+@cache
+def _runtime() -> ctypes.CDLL | None:
+    library = emulator() or _first("libcudart.so.13", "/usr/local/cuda/lib64/libcudart.so.13")
+    if library is not None:
         for function, arguments in _SIGNATURES.items():
             getattr(library, function).argtypes = arguments
-        return library
-    return None
+    return library
 
 
 class Runtime:
