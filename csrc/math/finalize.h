@@ -3,6 +3,14 @@
 //
 // Rules: everything in float64; every output rounded once, from the unrounded value; all parameters are read
 // before anything is written, so that running statistics may share memory with weight or bias.
+//
+// The formulas are written for a `Channels`, which says what they are computed on and reaches per-channel values: one
+// channel's (OneChannel below), or, on the CPU, a vector of neighbouring channels' (backends/cpu/channels.h). It has
+//     Value                      double, or a vector of doubles
+//     load(arg, otherwise)       the channels' values; `otherwise` where there is no such tensor
+//     load(tensor, row)          of a [K, C] tensor
+//     store(arg, value)          with one rounding; nothing for an output that is not wanted
+//     square_root(value)
 #pragma once
 
 #include <cmath>
@@ -15,15 +23,31 @@
 
 namespace bn {
 
-// What the reduce stage found for one channel; the member that the program's Reduce names is set.
-struct Totals {
-  Moments moments;
-  DyDotXmu<double> dy_dot_xmu;
-  RawSums<double> sums;
+// What the reduce stage found for one channel, or for each of several of as many elements; the member that the
+// program's Reduce names is set.
+template <class V>
+struct TotalsOf {
+  MomentsOf<V> moments;
+  DyDotXmu<V> dy_dot_xmu;
+  RawSums<V> sums;
+};
+using Totals = TotalsOf<double>;
+
+struct OneChannel {
+  using Value = double;
+  int64_t channel;
+
+  BN_INLINE double load(const ChannelArg& arg, double otherwise = 0.0) const {
+    return bn::load(arg, channel, otherwise);
+  }
+  BN_INLINE double load(const TensorArg& arg, int64_t row) const { return bn::load(arg, row, channel); }
+  BN_INLINE void store(const ChannelArg& arg, double value) const { bn::store(arg, channel, value); }
+  static BN_INLINE double square_root(double x) { return sqrt(x); }
 };
 
-BN_INLINE double inverse_std(double variance, double eps) {
-  return 1.0 / sqrt(variance + eps);
+template <class Channels, class V>
+BN_INLINE V inverse_std(const Channels&, V variance, double eps) {
+  return 1.0 / Channels::square_root(variance + eps);
 }
 
 BN_INLINE double quiet_nan() {
@@ -31,92 +55,111 @@ BN_INLINE double quiet_nan() {
 }
 
 // running = (1 - m) * running + m * batch
-BN_INLINE double blend(double running, double batch, double momentum) {
+template <class V>
+BN_INLINE V blend(V running, V batch, double momentum) {
   return (1.0 - momentum) * running + momentum * batch;
 }
 
 // BatchNormStats.
-BN_INLINE void finalize_stats(const Program& p, int64_t c, const Moments& moments) {
-  const bool empty = moments.count == 0;
-  store(p.mean_out, c, empty ? 0.0 : moments.mean);
-  store(p.invstd_out, c, empty ? quiet_nan() : inverse_std(biased_variance(moments), p.eps));
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE void finalize_stats(const Program& p, const Channels& at, const MomentsOf<V>& moments) {
+  if (moments.count == 0) {
+    at.store(p.mean_out, V{});
+    at.store(p.invstd_out, V{} + quiet_nan());
+    return;
+  }
+  at.store(p.mean_out, moments.mean);
+  at.store(p.invstd_out, inverse_std(at, biased_variance(moments), p.eps));
 }
 
 // BatchNormReduce.
-BN_INLINE void finalize_sums(const Program& p, int64_t c, const RawSums<double>& sums) {
-  store(p.sum, c, sums.value);
-  store(p.square_sum, c, sums.square);
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE void finalize_sums(const Program& p, const Channels& at, const RawSums<V>& sums) {
+  at.store(p.sum, sums.value);
+  at.store(p.square_sum, sums.square);
 }
 
 // BatchNormReduceBackward.
-BN_INLINE void finalize_reduce_backward(const Program& p, int64_t c, const DyDotXmu<double>& totals) {
-  const double invstd = load(p.invstd, c);
-  store(p.sum_dy, c, totals.dy);
-  store(p.sum_dy_xmu, c, totals.dy_xmu);
-  store(p.grad_weight, c, totals.dy_xmu * invstd);
-  store(p.grad_bias, c, totals.dy);
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE void finalize_reduce_backward(const Program& p, const Channels& at, const DyDotXmu<V>& totals) {
+  const V invstd = at.load(p.invstd);
+  at.store(p.sum_dy, totals.dy);
+  at.store(p.sum_dy_xmu, totals.dy_xmu);
+  at.store(p.grad_weight, totals.dy_xmu * invstd);
+  at.store(p.grad_bias, totals.dy);
 }
 
 // BatchNorm in training: saved statistics, running statistics, coefficients of normalize.
-BN_INLINE ChannelCoefficients finalize_train(const Program& p, int64_t c, const Moments& moments) {
-  const double weight = load(p.weight, c, 1.0);
-  const double bias = load(p.bias, c, 0.0);
-  const double running_mean = load(p.running_mean, c);
-  const double running_var = load(p.running_var, c);
-  const double variance = biased_variance(moments);
-  const double invstd = inverse_std(variance, p.eps);
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_train(const Program& p, const Channels& at,
+                                           const MomentsOf<V>& moments) {
+  const V weight = at.load(p.weight, 1.0);
+  const V bias = at.load(p.bias);
+  const V running_mean = at.load(p.running_mean);
+  const V running_var = at.load(p.running_var);
+  const V variance = biased_variance(moments);
+  const V invstd = inverse_std(at, variance, p.eps);
   // One value per channel: 0 * (1 / 0), NaN, as the unbiased estimate of nothing.
-  const double unbiased = variance * (moments.count / (moments.count - 1.0));
-  store(p.mean_out, c, moments.mean);
-  store(p.invstd_out, c, invstd);
-  store(p.running_mean, c, blend(running_mean, moments.mean, p.momentum));
-  store(p.running_var, c, blend(running_var, unbiased, p.momentum));
-  return {moments.mean, weight * invstd, bias, 0, 0};
+  const V unbiased = variance * (moments.count / (moments.count - 1.0));
+  at.store(p.mean_out, moments.mean);
+  at.store(p.invstd_out, invstd);
+  at.store(p.running_mean, blend(running_mean, moments.mean, p.momentum));
+  at.store(p.running_var, blend(running_var, unbiased, p.momentum));
+  return {moments.mean, weight * invstd, bias, V{}, V{}};
 }
 
 // BatchNorm in inference.
-BN_INLINE ChannelCoefficients finalize_inference(const Program& p, int64_t c) {
-  const double invstd = inverse_std(load(p.running_var, c, 1.0), p.eps);
-  return {load(p.running_mean, c, 0.0), load(p.weight, c, 1.0) * invstd, load(p.bias, c, 0.0), 0, 0};
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_inference(const Program& p, const Channels& at) {
+  const V invstd = inverse_std(at, at.load(p.running_var, 1.0), p.eps);
+  return {at.load(p.running_mean), at.load(p.weight, 1.0) * invstd, at.load(p.bias), V{}, V{}};
 }
 
 // BatchNormElemt: statistics as given.
-BN_INLINE ChannelCoefficients finalize_elemt(const Program& p, int64_t c) {
-  return {load(p.mean, c), load(p.weight, c, 1.0) * load(p.invstd, c), load(p.bias, c, 0.0), 0, 0};
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_elemt(const Program& p, const Channels& at) {
+  return {at.load(p.mean), at.load(p.weight, 1.0) * at.load(p.invstd), at.load(p.bias), V{}, V{}};
 }
 
 // The mean that the reduction of kDyDotXmu subtracts: the saved one in training, the running one in inference.
-BN_INLINE double reduction_mean(const Program& p, int64_t c) {
-  return p.finalize == Finalize::kBackwardInference ? load(p.running_mean, c, 0.0) : load(p.mean, c, 0.0);
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE V reduction_mean(const Program& p, const Channels& at) {
+  return at.load(p.finalize == Finalize::kBackwardInference ? p.running_mean : p.mean);
+}
+BN_INLINE double reduction_mean(const Program& p, int64_t channel) {
+  return reduction_mean(p, OneChannel{channel});
 }
 
 // BatchNormBackward in training. saveInvstd is an inverse standard deviation; eps plays no part.
-BN_INLINE ChannelCoefficients finalize_backward_train(const Program& p, int64_t c,
-                                                      const DyDotXmu<double>& totals) {
-  const double mean = load(p.mean, c, 0.0);
-  const double invstd = load(p.invstd, c, 1.0);
-  const double weight = load(p.weight, c, 1.0);
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_backward_train(const Program& p, const Channels& at,
+                                                    const DyDotXmu<V>& totals) {
+  const V mean = at.load(p.mean);
+  const V invstd = at.load(p.invstd, 1.0);
+  const V weight = at.load(p.weight, 1.0);
   const double n = static_cast<double>(p.count);
-  store(p.grad_weight, c, totals.dy_xmu * invstd);
-  store(p.grad_bias, c, totals.dy);
-  return {mean, weight * invstd, 0, totals.dy / n, invstd * invstd * (totals.dy_xmu / n)};
+  at.store(p.grad_weight, totals.dy_xmu * invstd);
+  at.store(p.grad_bias, totals.dy);
+  return {mean, weight * invstd, V{}, totals.dy / n, invstd * invstd * (totals.dy_xmu / n)};
 }
 
 // BatchNormBackward in inference: the statistics are constants, so dx = dy * weight * invstd.
-BN_INLINE ChannelCoefficients finalize_backward_inference(const Program& p, int64_t c,
-                                                          const DyDotXmu<double>& totals) {
-  const double invstd = inverse_std(load(p.running_var, c, 1.0), p.eps);
-  const double weight = load(p.weight, c, 1.0);
-  store(p.grad_weight, c, totals.dy_xmu * invstd);
-  store(p.grad_bias, c, totals.dy);
-  return {0, weight * invstd, 0, 0, 0};
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_backward_inference(const Program& p, const Channels& at,
+                                                        const DyDotXmu<V>& totals) {
+  const V invstd = inverse_std(at, at.load(p.running_var, 1.0), p.eps);
+  const V weight = at.load(p.weight, 1.0);
+  at.store(p.grad_weight, totals.dy_xmu * invstd);
+  at.store(p.grad_bias, totals.dy);
+  return {V{}, weight * invstd, V{}, V{}, V{}};
 }
 
 // BatchNormElemtBackward. `count` is the sum of the counter tensor (counter_total).
-BN_INLINE ChannelCoefficients finalize_elemt_backward(const Program& p, int64_t c, double count) {
-  const double invstd = load(p.invstd, c);
-  return {load(p.mean, c), load(p.weight, c, 1.0) * invstd, 0, load(p.sum_dy_in, c) / count,
-          invstd * invstd * (load(p.sum_dy_xmu_in, c) / count)};
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_elemt_backward(const Program& p, const Channels& at, double count) {
+  const V invstd = at.load(p.invstd);
+  return {at.load(p.mean), at.load(p.weight, 1.0) * invstd, V{}, at.load(p.sum_dy_in) / count,
+          invstd * invstd * (at.load(p.sum_dy_xmu_in) / count)};
 }
 
 // Sum of all elements of the counter, whatever its shape. Integers are exact (below 2^53).
@@ -140,104 +183,114 @@ BN_INLINE double counter_total(const TensorArg& counter) {
 
 // BatchNormGatherStatsWithCounts: merges the statistics of K ranks, centred. A rank that counted nothing
 // contributes nothing, even if its statistics are NaN; if no rank counted anything, running values stay.
-BN_INLINE void finalize_gather_stats_with_counts(const Program& p, int64_t c) {
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE void finalize_gather_stats_with_counts(const Program& p, const Channels& at) {
   const int64_t ranks = p.rank_a.extents[0];
   double n = 0;
-  double weighted = 0;
+  V weighted{};
   for (int64_t k = 0; k < ranks; ++k) {
     const double count = load(p.counts, k, 0);
     if (count == 0) continue;
     n += count;
-    weighted += load(p.rank_a, k, c) * count;
+    weighted += at.load(p.rank_a, k) * count;
   }
   if (n == 0) {
-    store(p.mean_out, c, 0.0);
-    store(p.invstd_out, c, quiet_nan());
+    at.store(p.mean_out, V{});
+    at.store(p.invstd_out, V{} + quiet_nan());
     return;
   }
-  const double mean = weighted / n;
-  double squares = 0;
+  const V mean = weighted / n;
+  V squares{};
   for (int64_t k = 0; k < ranks; ++k) {
     const double count = load(p.counts, k, 0);
     if (count == 0) continue;
-    const double invstd = load(p.rank_b, k, c);
-    const double delta = load(p.rank_a, k, c) - mean;
+    const V invstd = at.load(p.rank_b, k);
+    const V delta = at.load(p.rank_a, k) - mean;
     squares += (1.0 / (invstd * invstd) - p.eps + delta * delta) * count;
   }
-  const double running_mean = load(p.running_mean, c);
-  const double running_var = load(p.running_var, c);
-  store(p.mean_out, c, mean);
-  store(p.invstd_out, c, inverse_std(squares / n, p.eps));
-  store(p.running_mean, c, blend(running_mean, mean, p.momentum));
-  store(p.running_var, c, blend(running_var, squares / (n - 1.0), p.momentum));
+  const V running_mean = at.load(p.running_mean);
+  const V running_var = at.load(p.running_var);
+  at.store(p.mean_out, mean);
+  at.store(p.invstd_out, inverse_std(at, squares / n, p.eps));
+  at.store(p.running_mean, blend(running_mean, mean, p.momentum));
+  at.store(p.running_var, blend(running_var, squares / (n - 1.0), p.momentum));
 }
 
 // SyncBatchNormGatherStats: the interface carries raw moments, so the variance is a difference; it is taken in
 // float64, and one below 0 by rounding is 0.
-BN_INLINE void finalize_sync_gather_stats(const Program& p, int64_t c) {
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE void finalize_sync_gather_stats(const Program& p, const Channels& at) {
   const int64_t ranks = p.rank_a.extents[0];
-  double sum = 0;
-  double square_sum = 0;
+  V sum{};
+  V square_sum{};
   double n = 0;
   for (int64_t k = 0; k < ranks; ++k) {
-    sum += load(p.rank_a, k, c);
-    square_sum += load(p.rank_b, k, c);
+    sum += at.load(p.rank_a, k);
+    square_sum += at.load(p.rank_b, k);
     n += trunc(load(p.counts, k, 0));
   }
-  const double mean = sum / n;
-  const double difference = square_sum / n - mean * mean;
-  const double variance = difference < 0 ? 0.0 : difference;
-  const double running_mean = load(p.running_mean, c);
-  const double running_var = load(p.running_var, c);
-  store(p.mean_out, c, mean);
-  store(p.invstd_out, c, inverse_std(variance, p.eps));
-  store(p.running_mean, c, blend(running_mean, mean, p.momentum));
-  store(p.running_var, c, blend(running_var, variance * (n / (n - 1.0)), p.momentum));
+  const V mean = sum / n;
+  const V difference = square_sum / n - mean * mean;
+  const V variance = difference < 0.0 ? V{} : difference;
+  const V running_mean = at.load(p.running_mean);
+  const V running_var = at.load(p.running_var);
+  at.store(p.mean_out, mean);
+  at.store(p.invstd_out, inverse_std(at, variance, p.eps));
+  at.store(p.running_mean, blend(running_mean, mean, p.momentum));
+  at.store(p.running_var, blend(running_var, variance * (n / (n - 1.0)), p.momentum));
 }
 
 // QuantizedBatchNorm: coefficients of normalize; math/quantize.h has the rest.
-BN_INLINE ChannelCoefficients finalize_quantized(const Program& p, int64_t c) {
-  return {load(p.mean, c), load(p.weight, c, 1.0) * inverse_std(load(p.running_var, c), p.eps),
-          load(p.bias, c, 0.0), 0, 0};
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize_quantized(const Program& p, const Channels& at) {
+  return {at.load(p.mean), at.load(p.weight, 1.0) * inverse_std(at, at.load(p.running_var), p.eps),
+          at.load(p.bias), V{}, V{}};
 }
 
-// Writes the channel's outputs and returns the coefficients of the map stage. `count` is counter_total(p.counts)
+// Writes the channels' outputs and returns the coefficients of the map stage. `count` is counter_total(p.counts)
 // for kElemtBackward and unused otherwise.
-BN_INLINE ChannelCoefficients finalize(const Program& p, int64_t c, const Totals& totals, double count) {
+template <class Channels, class V = typename Channels::Value>
+BN_INLINE CoefficientsOf<V> finalize(const Program& p, const Channels& at, const TotalsOf<V>& totals,
+                                     double count) {
   switch (p.finalize) {
     case Finalize::kStats:
-      finalize_stats(p, c, totals.moments);
+      finalize_stats(p, at, totals.moments);
       return {};
     case Finalize::kSums:
-      finalize_sums(p, c, totals.sums);
+      finalize_sums(p, at, totals.sums);
       return {};
     case Finalize::kReduceBackward:
-      finalize_reduce_backward(p, c, totals.dy_dot_xmu);
+      finalize_reduce_backward(p, at, totals.dy_dot_xmu);
       return {};
     case Finalize::kTrain:
-      return finalize_train(p, c, totals.moments);
+      return finalize_train(p, at, totals.moments);
     case Finalize::kInference:
-      return finalize_inference(p, c);
+      return finalize_inference(p, at);
     case Finalize::kElemt:
-      return finalize_elemt(p, c);
+      return finalize_elemt(p, at);
     case Finalize::kBackwardTrain:
-      return finalize_backward_train(p, c, totals.dy_dot_xmu);
+      return finalize_backward_train(p, at, totals.dy_dot_xmu);
     case Finalize::kBackwardInference:
-      return finalize_backward_inference(p, c, totals.dy_dot_xmu);
+      return finalize_backward_inference(p, at, totals.dy_dot_xmu);
     case Finalize::kElemtBackward:
-      return finalize_elemt_backward(p, c, count);
+      return finalize_elemt_backward(p, at, count);
     case Finalize::kGatherStatsWithCounts:
-      finalize_gather_stats_with_counts(p, c);
+      finalize_gather_stats_with_counts(p, at);
       return {};
     case Finalize::kSyncGatherStats:
-      finalize_sync_gather_stats(p, c);
+      finalize_sync_gather_stats(p, at);
       return {};
     case Finalize::kQuantized:
-      return finalize_quantized(p, c);
+      return finalize_quantized(p, at);
     case Finalize::kNone:
       return {};
   }
   return {};
+}
+
+BN_INLINE ChannelCoefficients finalize(const Program& p, int64_t channel, const Totals& totals,
+                                       double count) {
+  return finalize(p, OneChannel{channel}, totals, count);
 }
 
 }  // namespace bn

@@ -8,13 +8,16 @@
 
 namespace bn {
 
-struct ChannelCoefficients {
-  double mean = 0;
-  double scale = 1;
-  double shift = 0;   // normalize
-  double offset = 0;  // backward
-  double slope = 0;   // backward
+// In float64, as finalize leaves them; V is double, or a vector of doubles for as many channels.
+template <class V>
+struct CoefficientsOf {
+  V mean{};
+  V scale{};
+  V shift{};   // normalize
+  V offset{};  // backward
+  V slope{};   // backward
 };
+using ChannelCoefficients = CoefficientsOf<double>;
 
 // The same in the type the map computes in. A float64 mean is kept as a pair of floats, since x - mean must not
 // lose what the mean has beyond float32: (x - mean_hi) is exact or nearly so where it matters, then mean_lo follows.
@@ -23,33 +26,44 @@ struct Coefficients {
   V mean_hi, mean_lo, scale, shift, offset, slope;
 };
 
-BN_INLINE Coefficients<float> coefficients_f32(const ChannelCoefficients& c) {
-  const float mean_hi = static_cast<float>(c.mean);
-  const float rest = static_cast<float>(c.mean - static_cast<double>(mean_hi));
+struct NarrowOne {
+  static BN_INLINE float narrow(double x) { return static_cast<float>(x); }
+  static BN_INLINE double widen(float x) { return static_cast<double>(x); }
+};
+
+// Narrow converts between V and float, or a vector of as many floats, by narrow() and widen().
+template <class Narrow = NarrowOne, class V>
+BN_INLINE auto coefficients_f32(const CoefficientsOf<V>& c)
+    -> Coefficients<decltype(Narrow::narrow(c.mean))> {
+  using F = decltype(Narrow::narrow(c.mean));
+  const F mean_hi = Narrow::narrow(c.mean);
+  const F rest = Narrow::narrow(c.mean - Narrow::widen(mean_hi));
   // An infinite mean has no rest: inf - inf would make every element NaN.
-  const float mean_lo = mean_hi - mean_hi == 0.0f ? rest : 0.0f;
+  const F mean_lo = mean_hi - mean_hi == 0.0f ? rest : F{};
   return {mean_hi,
           mean_lo,
-          static_cast<float>(c.scale),
-          static_cast<float>(c.shift),
-          static_cast<float>(c.offset),
-          static_cast<float>(c.slope)};
+          Narrow::narrow(c.scale),
+          Narrow::narrow(c.shift),
+          Narrow::narrow(c.offset),
+          Narrow::narrow(c.slope)};
 }
 
-BN_INLINE Coefficients<double> coefficients_f64(const ChannelCoefficients& c) {
-  return {c.mean, 0.0, c.scale, c.shift, c.offset, c.slope};
+template <class V>
+BN_INLINE Coefficients<V> coefficients_f64(const CoefficientsOf<V>& c) {
+  return {c.mean, V{}, c.scale, c.shift, c.offset, c.slope};
 }
 
 // Do the coefficients lose nothing but a rounding in float32? Where they do (a scale that over- or underflows, a
-// mean near the largest float), the channel is mapped in float64.
-BN_INLINE bool fits_f32(double x) {
-  const double magnitude = x < 0 ? -x : x;
-  return magnitude == 0.0 || (magnitude >= 0x1p-100 && magnitude <= 0x1p100) ||
+// mean near the largest float), the channel is mapped in float64. True or not 0 (a lane of a vector) where they fit.
+template <class V>
+BN_INLINE auto fits_f32(V x) {
+  const V magnitude = x < 0.0 ? -x : x;
+  return (magnitude == 0.0) | ((magnitude >= 0x1p-100) & (magnitude <= 0x1p100)) |
          !(magnitude <= 0x1.fffffffffffffp1023);
 }
-BN_INLINE bool fits_f32(const ChannelCoefficients& c) {
-  return fits_f32(c.mean) && fits_f32(c.scale) && fits_f32(c.shift) && fits_f32(c.offset) &&
-         fits_f32(c.slope);
+template <class V>
+BN_INLINE auto fits_f32(const CoefficientsOf<V>& c) {
+  return fits_f32(c.mean) & fits_f32(c.scale) & fits_f32(c.shift) & fits_f32(c.offset) & fits_f32(c.slope);
 }
 
 template <class V>

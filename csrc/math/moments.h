@@ -60,7 +60,8 @@ BN_INLINE MomentsOf<V> merge(const MomentsOf<V>& a, const MomentsOf<V>& b) {
   return {count, mean, a.m2 + b.m2 + delta * delta * (a.count * share)};
 }
 
-BN_INLINE double biased_variance(const Moments& moments) {
+template <class V>
+BN_INLINE V biased_variance(const MomentsOf<V>& moments) {
   return moments.m2 / moments.count;
 }
 

@@ -142,23 +142,26 @@ class ColumnSums {
   Scratch<VD, kColumnBlock / kDoubles> centres_;
 };
 
-// Folds tiles [first_tile, end_tile) of channels [channel, channel + channels); parts[c] receives channel c's part.
-// With repeat > 1 these are all channels.
+// Folds tiles [first_tile, end_tile) of channels [channel, channel + channels); parts[v] receives what the v-th vector
+// of them has. With repeat > 1 these are all channels.
 template <class Reduction, class Elem>
 void reduce_columns(const Program& p, const Schedule& s, int64_t channel, int64_t channels,
-                    int64_t first_tile, int64_t end_tile, typename Reduction::Part* parts) {
+                    int64_t first_tile, int64_t end_tile, typename Reduction::Parts* parts) {
   using Part = typename Reduction::Part;
   using Parts = typename Reduction::Parts;
-  double means[kColumnBlock];
-  Part column_parts[kColumnBlock];
+  double means[kColumnBlock] = {};
+  Scratch<Part, kColumnBlock> column_parts;
   Scratch<PairwiseMerger<Parts>, kColumnBlock / kDoubles> mergers;
   Scratch<Parts, kColumnBlock / kDoubles> tile_parts;
   int64_t offsets[kChain][kTensors];
   for (int64_t begin = 0; begin < channels; begin += kColumnBlock) {
     const int64_t here = smaller(channels - begin, kColumnBlock);
     const int64_t columns = here * s.repeat;
-    for (int64_t v = 0; v < columns; ++v)
-      means[v] = p.reduce == Reduce::kDyDotXmu ? reduction_mean(p, channel + begin + v % here) : 0.0;
+    if (p.reduce == Reduce::kDyDotXmu) {
+      load_means(p, channel + begin, here, means);
+      for (int64_t v = here; v < columns; ++v)
+        means[v] = means[v - here];
+    }
     const auto base = columns_base<Elem>(p, s, channel + begin);
     ColumnSums<Reduction, Elem> sums(base, columns, means);
     for (int64_t j = 0; j < sums.vectors(); ++j)
@@ -176,10 +179,15 @@ void reduce_columns(const Program& p, const Schedule& s, int64_t channel, int64_
         mergers.items[j].push(tile_parts.items[j]);
       unit += count;
     }
+    Parts* const totals = parts + begin / kDoubles;
     for (int64_t j = 0; j < sums.vectors(); ++j) {
       const Parts total = mergers.items[j].total();
+      if (s.repeat == 1) {
+        totals[j] = total;
+        continue;
+      }
       for (int i = 0; i < kDoubles && j * kDoubles + i < columns; ++i)
-        column_parts[j * kDoubles + i] = Reduction::lane(total, i);
+        column_parts.items[j * kDoubles + i] = Reduction::lane(total, i);
     }
     if (s.remainder > 0 && end_tile == s.tiles) {
       odometer.seek_end();
@@ -187,67 +195,55 @@ void reduce_columns(const Program& p, const Schedule& s, int64_t channel, int64_
       ColumnSums<Reduction, Elem> rest(base, s.remainder * here, means);
       rest.tile(offsets, 1, tile_parts.items);
       for (int64_t v = 0; v < s.remainder * here; ++v)
-        column_parts[v] =
-            merge(column_parts[v], Reduction::lane(tile_parts.items[v / kDoubles], v % kDoubles));
+        column_parts.items[v] =
+            merge(column_parts.items[v], Reduction::lane(tile_parts.items[v / kDoubles], v % kDoubles));
     }
+    if (s.repeat == 1) continue;
     for (int64_t c = 0; c < here; ++c) {
       PairwiseMerger<Part> repeats;
       for (int64_t j = 0; j < s.repeat; ++j)
-        repeats.push(column_parts[j * here + c]);
-      parts[begin + c] = repeats.total();
+        repeats.push(column_parts.items[j * here + c]);
+      if (c % kDoubles == 0) totals[c / kDoubles] = Parts{};
+      Reduction::set(totals[c / kDoubles], static_cast<int>(c % kDoubles), repeats.total());
     }
   }
 }
 
-// The coefficients of up to kColumnBlock columns, one array a field, padded to whole vectors. Whole steps of paired
-// types have those of their even columns first, then those of the odd ones.
+// The coefficients of up to kColumnBlock columns. Whole steps of paired types have those of their even columns first,
+// then those of the odd ones.
 template <class Elem>
-struct ColumnCoefficients {
-  using Scalar = typename ComputeOf<Elem>::Scalar;
+class ColumnCoefficients {
+ public:
   using V = typename ComputeOf<Elem>::Vector;
 
-  alignas(64) Scalar mean_hi[kColumnBlock];
-  alignas(64) Scalar mean_lo[kColumnBlock];
-  alignas(64) Scalar scale[kColumnBlock];
-  alignas(64) Scalar shift[kColumnBlock];
-  alignas(64) Scalar offset[kColumnBlock];
-  alignas(64) Scalar slope[kColumnBlock];
-
-  BN_INLINE void set(int64_t v, int64_t columns, const Coefficients<Scalar>& k) {
-    int64_t at = v;
-    if (kPaired<Elem> && v < columns / kStep<Elem> * kStep<Elem>) {
+  // Columns v, v + channels, ... belong to channel v.
+  BN_INLINE void set(const CoefficientPlanes& planes, int64_t channels, int64_t columns) {
+    if (columns == channels && !kPaired<Elem>) return columns_.set(planes, channels);
+    MapCoefficients<Elem, kColumnBlock> of_channels;
+    of_channels.set(planes, channels);
+    columns_.exact = of_channels.exact;
+    columns_.all_fit = of_channels.all_fit;
+    const int64_t in_steps = columns / kStep<Elem> * kStep<Elem>;
+    int64_t c = 0;
+    for (int64_t v = 0; v < columns; ++v) {
       const int64_t place = v % kStep<Elem>;
-      at = v - place + place % 2 * kFloats + place / 2;
+      columns_.copy(kPaired<Elem> && v < in_steps ? v - place + place % 2 * kFloats + place / 2 : v,
+                    of_channels, c);
+      if (++c == channels) c = 0;
     }
-    mean_hi[at] = k.mean_hi;
-    mean_lo[at] = k.mean_lo;
-    scale[at] = k.scale;
-    shift[at] = k.shift;
-    offset[at] = k.offset;
-    slope[at] = k.slope;
   }
-  BN_INLINE Coefficients<V> get(int64_t v) const {
-    return {load_raw<V>(mean_hi + v), load_raw<V>(mean_lo + v), load_raw<V>(scale + v),
-            load_raw<V>(shift + v),   load_raw<V>(offset + v),  load_raw<V>(slope + v)};
-  }
+  BN_INLINE bool all_fit() const { return columns_.all_fit; }
+  BN_INLINE Coefficients<V> get(int64_t v) const { return columns_.lanes(v); }
   BN_INLINE StepCoefficients<Elem, V> step(int64_t v) const {
     StepCoefficients<Elem, V> s;
     s.k = get(v);
     if constexpr (kPaired<Elem>) s.odd = get(v + kFloats);
     return s;
   }
-};
 
-template <class Scalar>
-BN_INLINE Coefficients<Scalar> coefficients_as(const ChannelCoefficients& k);
-template <>
-BN_INLINE Coefficients<float> coefficients_as<float>(const ChannelCoefficients& k) {
-  return coefficients_f32(k);
-}
-template <>
-BN_INLINE Coefficients<double> coefficients_as<double>(const ChannelCoefficients& k) {
-  return coefficients_f64(k);
-}
+ private:
+  MapCoefficients<Elem, kColumnBlock> columns_;
+};
 
 // Maps the first `count` rows of kSteps steps of columns, whose coefficients stay in registers.
 template <int kSteps, bool kStream, class Map, class Elem>
@@ -307,42 +303,35 @@ BN_INLINE bool rows_are_aligned(const Schedule& s, const Elem* out) {
 // Rows of a block that has channels which float32 coefficients cannot serve: element by element, those in float64.
 template <class Map, class Elem>
 __attribute__((noinline)) void map_row_mixed(const Map& map, const Pointers<Elem>& row, int64_t columns,
-                                             int64_t channels, const ChannelCoefficients* k) {
+                                             int64_t channels, const CoefficientPlanes& planes) {
+  MapCoefficients<Elem, kColumnBlock> k;
+  k.set(planes, channels);
   for (int64_t v = 0; v < columns; ++v) {
     Pointers<Elem> at;
     for (int t = 0; t < kTensors; ++t)
       at.at[t] = row.at[t] + v;
-    RunCoefficients<Elem> ready;
-    ready.set(k[v % channels]);
-    map_run<false>(map, Run<Elem>{at, at, 1}, ready);
+    map_run<false>(map, Run<Elem>{at, at, 1}, k, v % channels);
   }
 }
 
 // Maps units [first_unit, end_unit), and the remainder if end_unit is the last.
 template <class Elem, class Map>
 void map_columns(const Map& map, const Program& p, const Schedule& s, int64_t channel, int64_t channels,
-                 int64_t first_unit, int64_t end_unit, const ChannelCoefficients* coefficients) {
-  using Scalar = typename ComputeOf<Elem>::Scalar;
+                 int64_t first_unit, int64_t end_unit, const CoefficientPlanes& coefficients) {
   ColumnCoefficients<Elem> k;
   for (int64_t begin = 0; begin < channels; begin += kColumnBlock) {
     const int64_t here = smaller(channels - begin, kColumnBlock);
     const int64_t columns = here * s.repeat;
-    bool vectors = true;
-    const auto set_coefficients = [&](int64_t width) {
-      for (int64_t v = 0; v < width; ++v)
-        k.set(v, width, coefficients_as<Scalar>(coefficients[begin + v % here]));
-    };
-    set_coefficients(columns);
-    for (int64_t c = 0; c < here; ++c)
-      vectors = vectors && (sizeof(Scalar) == 8 || fits_f32(coefficients[begin + c]));
+    const CoefficientPlanes planes = coefficients.from(begin);
+    k.set(planes, here, columns);
     const auto base = columns_base<Elem>(p, s, channel + begin);
     const bool stream_out = s.stream_out && rows_are_aligned(s, base.at[kOut]);
     // A strip of rows, and those ahead of it.
     int64_t offsets[2 * kMapStrip][kTensors];
     const auto map_strip = [&](const Rows& rows, int64_t count, int64_t width) {
-      if (!vectors) {
+      if (sizeof(Elem) != 8 && !k.all_fit()) {
         for (int64_t u = 0; u < count; ++u)
-          map_row_mixed(map, row_at(base, rows.offsets[u], 0), width, here, coefficients + begin);
+          map_row_mixed(map, row_at(base, rows.offsets[u], 0), width, here, planes);
       } else if (stream_out) {
         map_rows<true>(map, base, rows, count, width, k);
       } else {
@@ -366,7 +355,7 @@ void map_columns(const Map& map, const Program& p, const Schedule& s, int64_t ch
     if (s.remainder > 0 && end_unit == s.units) {
       odometer.seek_end();
       memcpy(offsets[0], odometer.offset, sizeof(offsets[0]));
-      set_coefficients(s.remainder * here);
+      k.set(planes, here, s.remainder * here);
       map_strip(Rows{offsets, 1}, 1, s.remainder * here);
     }
   }

@@ -1,16 +1,31 @@
 // One task of one program, on the instruction set that this file is compiled for (BN_ISA).
 #include "backends/cpu/kernels.h"
 
+#include "backends/cpu/channels.h"
 #include "backends/cpu/columns.h"
 #include "backends/cpu/rows.h"
 
 namespace bn::cpu::BN_ISA {
 namespace {
 
-// Finalize, once: it is long, is needed by every path and type, and runs once a channel.
-__attribute__((noinline)) ChannelCoefficients finalize_channel(const Program& p, int64_t channel,
-                                                               const Totals& totals, double count) {
-  return finalize(p, channel, totals, count);
+// Finalize, once: it is long, and every path and type needs it.
+__attribute__((noinline)) void finalize_channels(const Program& p, const ChannelVector& at,
+                                                 const TotalsOf<VD>& totals, double count,
+                                                 const CoefficientPlanes& coefficients) {
+  const CoefficientsOf<VD> k = finalize(p, at, totals, count);
+  if (p.map != Map::kNone) coefficients.store(at.count, k);
+}
+
+// Finalize for channels [first, end), whose coefficients go to `coefficients`. totals(at) is what the reduction found.
+template <class TotalsAt>
+BN_INLINE void finalize_all(const Program& p, int64_t first, int64_t end, double count, TotalsAt totals,
+                            const CoefficientPlanes& coefficients) {
+  for_channel_vectors(first, end, [&](const ChannelVector& at) {
+    finalize_channels(p, at, totals(at), count, coefficients.from(at.first - first));
+  });
+}
+BN_INLINE TotalsOf<VD> no_totals(const ChannelVector&) {
+  return {};
 }
 
 // The reduction or map that a program asks for becomes a type, here and nowhere else. `use` is called with a value of
@@ -65,12 +80,12 @@ class OverRows {
 
   template <class Reduction>
   BN_INLINE void reduce(int64_t channel, int64_t channels, int64_t tile, int64_t end,
-                        typename Reduction::Part* parts) {
+                        typename Reduction::Parts* parts) {
     reduce_block<Reduction>(walk_, program_, schedule_, channel, channels, tile, end, parts);
   }
   template <class Map>
   BN_INLINE void map(const Map& what, int64_t channel, int64_t channels, int64_t unit, int64_t end,
-                     const ChannelCoefficients* k) {
+                     const CoefficientPlanes& k) {
     if constexpr (!std::is_same<Walk, PackedWalk<Elem>>::value) {
       if (schedule_.stream_out) return map_block<true>(what, walk_, channel, channels, unit, end, k);
     }
@@ -93,12 +108,12 @@ class OverColumns {
 
   template <class Reduction>
   BN_INLINE void reduce(int64_t channel, int64_t channels, int64_t tile, int64_t end,
-                        typename Reduction::Part* parts) {
+                        typename Reduction::Parts* parts) {
     reduce_columns<Reduction, Elem>(program_, schedule_, channel, channels, tile, end, parts);
   }
   template <class Map>
   BN_INLINE void map(const Map& what, int64_t channel, int64_t channels, int64_t unit, int64_t end,
-                     const ChannelCoefficients* k) {
+                     const CoefficientPlanes& k) {
     map_columns<Elem>(what, program_, schedule_, channel, channels, unit, end, k);
   }
 
@@ -114,8 +129,8 @@ BN_INLINE Part* partials(const Schedule& s, char* workspace) {
   return reinterpret_cast<Part*>(workspace + s.partials_at);  // [split][channel]
 }
 
-BN_INLINE ChannelCoefficients* saved_coefficients(const Schedule& s, char* workspace) {
-  return reinterpret_cast<ChannelCoefficients*>(workspace + s.coefficients_at);
+BN_INLINE CoefficientPlanes saved_coefficients(const Program& p, const Schedule& s, char* workspace) {
+  return {reinterpret_cast<double*>(workspace + s.coefficients_at), p.channels + kPlanePadding};
 }
 
 BN_INLINE double counted(const Program& p) {
@@ -132,30 +147,29 @@ void run_fused(const Program& p, const Schedule& s, int64_t task) {
   using Elem = typename Path::Elem;
   Path path(p, s);
   const double count = counted(p);
+  alignas(64) double planes[kCoefficientFields][Path::kBlock];
   const int64_t end = smaller((task + 1) * s.channels_per_task, p.channels);
   for (int64_t channel = task * s.channels_per_task; channel < end; channel += s.block) {
     const int64_t channels = smaller(s.block, end - channel);
-    Scratch<ChannelCoefficients, Path::kBlock> coefficients;
+    const CoefficientPlanes coefficients{planes[0], Path::kBlock};
     if (p.reduce == Reduce::kNone || s.tiles == 0) {
-      for (int64_t c = 0; c < channels; ++c)
-        coefficients.items[c] = finalize_channel(p, channel + c, Totals{}, count);
+      finalize_all(p, channel, channel + channels, count, no_totals, coefficients);
     } else {
       with_reduction<Elem>(p, [&](auto reduction) {
         using Reduction = decltype(reduction);
-        Scratch<typename Reduction::Part, Path::kBlock> parts;
+        Scratch<typename Reduction::Parts, Path::kBlock / kDoubles> parts;
         path.template reduce<Reduction>(channel, channels, 0, s.tiles, parts.items);
-        for (int64_t c = 0; c < channels; ++c) {
-          Totals totals;
-          Reduction::set(totals, parts.items[c]);
-          coefficients.items[c] = finalize_channel(p, channel + c, totals, count);
-        }
+        const auto totals = [&](const ChannelVector& at) {
+          return Reduction::totals(parts.items[(at.first - channel) / kDoubles]);
+        };
+        finalize_all(p, channel, channel + channels, count, totals, coefficients);
       });
     }
     with_map<Elem>(p, [&](auto map) {
       // From the end backwards: what the reduction read last is still in cache.
       for (int64_t end_unit = s.units; end_unit > 0; end_unit -= s.fused_units) {
         const int64_t unit = end_unit > s.fused_units ? end_unit - s.fused_units : 0;
-        path.map(map, channel, channels, unit, end_unit, coefficients.items);
+        path.map(map, channel, channels, unit, end_unit, coefficients);
       }
     });
   }
@@ -170,10 +184,15 @@ void run_reduce(const Program& p, const Schedule& s, char* workspace, int64_t ta
   const int64_t end = smaller(begin + s.channels_per_task, p.channels);
   with_reduction<typename Path::Elem>(p, [&](auto reduction) {
     using Reduction = decltype(reduction);
-    auto* parts = partials<typename Reduction::Part>(s, workspace) + split * p.channels;
-    for (int64_t channel = begin; channel < end; channel += s.block)
-      path.template reduce<Reduction>(channel, smaller(s.block, end - channel), split_begin(s, split),
-                                      split_begin(s, split + 1), parts + channel);
+    auto* out = partials<typename Reduction::Part>(s, workspace) + split * p.channels;
+    for (int64_t channel = begin; channel < end; channel += s.block) {
+      const int64_t channels = smaller(s.block, end - channel);
+      Scratch<typename Reduction::Parts, Path::kBlock / kDoubles> parts;
+      path.template reduce<Reduction>(channel, channels, split_begin(s, split), split_begin(s, split + 1),
+                                      parts.items);
+      for (int64_t c = 0; c < channels; ++c)
+        out[channel + c] = Reduction::lane(parts.items[c / kDoubles], static_cast<int>(c % kDoubles));
+    }
   });
 }
 
@@ -182,26 +201,24 @@ void run_finalize(const Program& p, const Schedule& s, char* workspace, int64_t 
   const double count = counted(p);
   const int64_t begin = task * s.finalize_channels;
   const int64_t end = smaller(begin + s.finalize_channels, p.channels);
-  const auto finish = [&](int64_t channel, const Totals& totals) {
-    const auto coefficients = finalize_channel(p, channel, totals, count);
-    if (p.map != Map::kNone) saved_coefficients(s, workspace)[channel] = coefficients;
-  };
-  if (p.reduce == Reduce::kNone || s.tiles == 0) {
-    for (int64_t channel = begin; channel < end; ++channel)
-      finish(channel, Totals{});
-    return;
-  }
+  const CoefficientPlanes coefficients = saved_coefficients(p, s, workspace).from(begin);
+  if (p.reduce == Reduce::kNone || s.tiles == 0)
+    return finalize_all(p, begin, end, count, no_totals, coefficients);
   with_reduction<Elem>(p, [&](auto reduction) {
     using Reduction = decltype(reduction);
+    using Parts = typename Reduction::Parts;
     const auto* parts = partials<typename Reduction::Part>(s, workspace);
-    for (int64_t channel = begin; channel < end; ++channel) {
-      PairwiseMerger<typename Reduction::Part> merger;
-      for (int64_t split = 0; split < s.splits; ++split)
-        merger.push(parts[split * p.channels + channel]);
-      Totals totals;
-      Reduction::set(totals, merger.total());
-      finish(channel, totals);
-    }
+    const auto totals = [&](const ChannelVector& at) {
+      PairwiseMerger<Parts> merger;
+      for (int64_t split = 0; split < s.splits; ++split) {
+        Parts of_split{};
+        for (int i = 0; i < at.count; ++i)
+          Reduction::set(of_split, i, parts[split * p.channels + at.first + i]);
+        merger.push(of_split);
+      }
+      return Reduction::totals(merger.total());
+    };
+    finalize_all(p, begin, end, count, totals, coefficients);
   });
 }
 
@@ -219,7 +236,7 @@ void run_map(const Program& p, const Schedule& s, char* workspace, int64_t task)
   with_map<typename Path::Elem>(p, [&](auto map) {
     for (int64_t channel = begin; channel < end; channel += s.block)
       path.map(map, channel, smaller(s.block, end - channel), unit, end_unit,
-               saved_coefficients(s, workspace) + channel);
+               saved_coefficients(p, s, workspace).from(channel));
   });
   if (s.stream_out) stream_fence();
 }

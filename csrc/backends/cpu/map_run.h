@@ -4,6 +4,7 @@
 // masks of the tensors that it reads and writes.
 #pragma once
 
+#include "backends/cpu/channels.h"
 #include "backends/cpu/reduce.h"
 #include "backends/cpu/simd.h"
 #include "math/map.h"
@@ -175,15 +176,6 @@ BN_INLINE void map_tail(const Map& map, const Pointers<Elem>& p, int64_t i, int6
   if (map.writes() >> kGradResidual & 1) store_first(p.at[kGradResidual] + i, residual, count);
 }
 
-BN_INLINE Coefficients<VF> broadcast(const Coefficients<float>& k) {
-  return {broadcast(k.mean_hi), broadcast(k.mean_lo), broadcast(k.scale),
-          broadcast(k.shift),   broadcast(k.offset),  broadcast(k.slope)};
-}
-BN_INLINE Coefficients<VD> broadcast(const Coefficients<double>& k) {
-  return {broadcast(k.mean_hi), broadcast(k.mean_lo), broadcast(k.scale),
-          broadcast(k.shift),   broadcast(k.offset),  broadcast(k.slope)};
-}
-
 BN_INLINE double to_double(double x) {
   return x;
 }
@@ -238,25 +230,6 @@ BN_INLINE void map_run_vectors(const Map& map, const Run<Elem>& run, const Coeff
   if (i < count) map_tail(map, p, i, count - i, k);
 }
 
-// A channel's coefficients, ready for its runs.
-template <class Elem>
-struct RunCoefficients {
-  Coefficients<typename ComputeOf<Elem>::Scalar> compute;
-  ChannelCoefficients exact;
-  bool fits;  // float32 can hold them
-
-  BN_INLINE void set(const ChannelCoefficients& k) {
-    exact = k;
-    if constexpr (sizeof(Elem) == 8) {
-      compute = coefficients_f64(k);
-      fits = true;
-    } else {
-      compute = coefficients_f32(k);
-      fits = fits_f32(k);
-    }
-  }
-};
-
 template <class Map, class Elem>
 __attribute__((noinline)) void map_run_f64(const Map& map, const Run<Elem>& run,
                                            const ChannelCoefficients& k) {
@@ -264,10 +237,12 @@ __attribute__((noinline)) void map_run_f64(const Map& map, const Run<Elem>& run,
     map_element_f64(map, run.at, i, coefficients_f64(k));
 }
 
-template <bool kStream, class Map, class Elem>
-BN_INLINE void map_run(const Map& map, const Run<Elem>& run, const RunCoefficients<Elem>& k) {
-  if (sizeof(Elem) != 8 && !k.fits) return map_run_f64(map, run, k.exact);
-  map_run_vectors<kStream>(map, run, broadcast(k.compute));
+// A run of channel c.
+template <bool kStream, class Map, class Elem, int kCount>
+BN_INLINE void map_run(const Map& map, const Run<Elem>& run, const MapCoefficients<Elem, kCount>& k,
+                       int64_t c) {
+  if (sizeof(Elem) != 8 && !k.fits(c)) return map_run_f64(map, run, k.exact.one(c));
+  map_run_vectors<kStream>(map, run, k.in_all_lanes(c));
 }
 
 }  // namespace bn::cpu::BN_ISA

@@ -37,9 +37,8 @@ constexpr int64_t kCachedBytes = 512 << 10;
 constexpr int64_t kFusedPieces = 8;
 // Counters longer than this are not summed by every task.
 constexpr int64_t kLongCounter = 64;
-// The largest part (float64 data) and a channel's coefficients, in the workspace.
+// The largest part (float64 data), in the workspace.
 constexpr int64_t kPartBytes = 32;
-constexpr int64_t kCoefficientBytes = 40;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -342,7 +341,8 @@ void plan_data(Schedule& s, const Program& p) {
   if (p.map != Map::kNone) {
     add_stage(s, Stage::kMap, blocks * s.splits);
     s.coefficients_at = static_cast<int64_t>(s.workspace_bytes);
-    s.workspace_bytes += static_cast<uint64_t>(p.channels * kCoefficientBytes);
+    s.workspace_bytes +=
+        static_cast<uint64_t>(kCoefficientFields * (p.channels + kPlanePadding)) * sizeof(double);
   }
 }
 

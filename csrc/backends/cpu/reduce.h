@@ -1,10 +1,13 @@
 // The reductions in terms of vectors: what one vector of elements adds to its lanes, and what becomes of the lanes.
 //
 // A reduction is a struct with
-//     Sums          the running sums of one vector of lanes
-//     Part          what a tile of one channel gives, and merges to; Parts is the same for a vector of channels
+//     Sums          the running sums of one vector of lanes; Folded, of one channel, all lanes together
+//     Parts         what tiles of a vector of channels give, and merge to; Part, of one channel
 //     add()         adds one vector of elements
 //     centre_of()   what is subtracted from x, given the tile's first element and the channel's mean
+//     part()        the part of a tile; of a vector of channels, or of one
+//     set(), lane() one channel's place in a vector of channels
+//     totals()      what finalize is given
 #pragma once
 
 #include "backends/cpu/schedule.h"
@@ -72,6 +75,7 @@ template <class Elem>
 struct ReduceMoments {
   using Sum = typename SumOf<Elem, VD>::type;
   using Sums = ShiftedSums<Sum>;
+  using Folded = ShiftedSums<typename SumOf<Elem, double>::type>;
   using Part = Moments;
   using Parts = MomentsOf<VD>;
   static constexpr unsigned kReads = 1u << kX;
@@ -88,7 +92,16 @@ struct ReduceMoments {
   BN_INLINE static auto part(const ShiftedSums<S>& sums, double count, decltype(total(S{})) shift) {
     return moments_of_tile(count, shift, total(sums.deviation), total(sums.square));
   }
-  BN_INLINE static void set(Totals& totals, const Part& part) { totals.moments = part; }
+  BN_INLINE static void set(Sums& sums, int i, const Folded& one) {
+    set_element(sums.deviation, i, one.deviation);
+    set_element(sums.square, i, one.square);
+  }
+  BN_INLINE static void set(Parts& parts, int i, const Part& one) {
+    parts.count = one.count;
+    parts.mean[i] = one.mean;
+    parts.m2[i] = one.m2;
+  }
+  BN_INLINE static TotalsOf<VD> totals(const Parts& parts) { return {parts, {}, {}}; }
   BN_INLINE static Part lane(const Parts& parts, int i) { return {parts.count, parts.mean[i], parts.m2[i]}; }
 };
 
@@ -96,7 +109,8 @@ template <class Elem>
 struct ReduceSums {
   using Sum = typename SumOf<Elem, VD>::type;
   using Sums = RawSums<Sum>;
-  using Part = RawSums<typename SumOf<Elem, double>::type>;
+  using Folded = RawSums<typename SumOf<Elem, double>::type>;
+  using Part = Folded;
   using Parts = Sums;
   static constexpr unsigned kReads = 1u << kX;
 
@@ -112,8 +126,12 @@ struct ReduceSums {
   BN_INLINE static RawSums<S> part(const RawSums<S>& sums, double, V) {
     return sums;
   }
-  BN_INLINE static void set(Totals& totals, const Part& part) {
-    totals.sums = {total(part.value), total(part.square)};
+  BN_INLINE static void set(Sums& sums, int i, const Folded& one) {
+    set_element(sums.value, i, one.value);
+    set_element(sums.square, i, one.square);
+  }
+  BN_INLINE static TotalsOf<VD> totals(const Parts& parts) {
+    return {{}, {}, {total(parts.value), total(parts.square)}};
   }
   BN_INLINE static Part lane(const Parts& parts, int i) {
     return {element(parts.value, i), element(parts.square, i)};
@@ -125,7 +143,8 @@ template <class Elem, bool kMasked>
 struct ReduceDyDotXmu {
   using Sum = typename SumOf<Elem, VD>::type;
   using Sums = DyDotXmu<Sum>;
-  using Part = DyDotXmu<typename SumOf<Elem, double>::type>;
+  using Folded = DyDotXmu<typename SumOf<Elem, double>::type>;
+  using Part = Folded;
   using Parts = Sums;
   static constexpr unsigned kReads = 1u << kX | 1u << kDy | (kMasked ? 1u << kExtra : 0u);
 
@@ -143,8 +162,12 @@ struct ReduceDyDotXmu {
   BN_INLINE static DyDotXmu<S> part(const DyDotXmu<S>& sums, double, V) {
     return sums;
   }
-  BN_INLINE static void set(Totals& totals, const Part& part) {
-    totals.dy_dot_xmu = {total(part.dy), total(part.dy_xmu)};
+  BN_INLINE static void set(Sums& sums, int i, const Folded& one) {
+    set_element(sums.dy, i, one.dy);
+    set_element(sums.dy_xmu, i, one.dy_xmu);
+  }
+  BN_INLINE static TotalsOf<VD> totals(const Parts& parts) {
+    return {{}, {total(parts.dy), total(parts.dy_xmu)}, {}};
   }
   BN_INLINE static Part lane(const Parts& parts, int i) {
     return {element(parts.dy, i), element(parts.dy_xmu, i)};
@@ -221,27 +244,24 @@ BN_INLINE auto fold_lanes(const DyDotXmu<Sum> (&lanes)[kLaneVectors]) {
 
 // ---- one run of a channel ------------------------------------------------------------------------------------
 
-// Adds a run: element i goes to lane i % 16, but in whole groups of 16 bfloat16 elements those at even places come
-// first.
+// Adds a run to the lanes: element i goes to lane i % 16, but in whole groups of 16 bfloat16 elements those at even
+// places come first.
 template <class Reduction, class Elem>
 BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const Run<Elem>& run,
                           double centre) {
-  typename Reduction::Sums local[kLaneVectors];
-  for (int j = 0; j < kLaneVectors; ++j)
-    local[j] = lanes[j];
   const VD centres = broadcast(centre);
   constexpr int kHalf = kLaneVectors / 2;
   const int64_t i = for_steps<kLanes>(Reduction::kReads, run, 0, [&](int64_t at) {
     if constexpr (std::is_same<Elem, BFloat16>::value) {
 #pragma GCC unroll 16
       for (int j = 0; j < kHalf; ++j) {
-        Reduction::add(local[j], run.at, at + 2 * j * kDoubles, centres, Even{});
-        Reduction::add(local[j + kHalf], run.at, at + 2 * j * kDoubles, centres, Odd{});
+        Reduction::add(lanes[j], run.at, at + 2 * j * kDoubles, centres, Even{});
+        Reduction::add(lanes[j + kHalf], run.at, at + 2 * j * kDoubles, centres, Odd{});
       }
     } else {
 #pragma GCC unroll 16
       for (int j = 0; j < kLaneVectors; ++j)
-        Reduction::add(local[j], run.at, at + j * kDoubles, centres, Whole{});
+        Reduction::add(lanes[j], run.at, at + j * kDoubles, centres, Whole{});
     }
   });
   if (i < run.count) {
@@ -249,11 +269,9 @@ BN_INLINE void reduce_run(typename Reduction::Sums (&lanes)[kLaneVectors], const
 #pragma GCC unroll 16
     for (int j = 0; j < kLaneVectors; ++j) {
       const int64_t rest = run.count - i - j * kDoubles;
-      Reduction::add(local[j], run.at, i + j * kDoubles, keep_first(centres, rest), First{rest});
+      Reduction::add(lanes[j], run.at, i + j * kDoubles, keep_first(centres, rest), First{rest});
     }
   }
-  for (int j = 0; j < kLaneVectors; ++j)
-    lanes[j] = local[j];
 }
 
 }  // namespace bn::cpu::BN_ISA

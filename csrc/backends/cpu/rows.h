@@ -36,50 +36,69 @@ BN_INLINE Run<Elem> unit_of(const Run<Elem>& row, int64_t u, int64_t length) {
   return run;
 }
 
-// Folds tiles [first_tile, end_tile) of `channels` channels; parts[c] receives channel c's part.
+// Units of a row that are summed before their tiles are merged.
+inline constexpr int64_t kUnitsTogether = 4;
+
+// Folds tiles [first_tile, end_tile) of `channels` channels; parts[v] receives what the v-th vector of them has.
 template <class Reduction, class Walk>
 void reduce_block(Walk& walk, const Program& p, const Schedule& s, int64_t channel, int64_t channels,
-                  int64_t first_tile, int64_t end_tile, typename Reduction::Part* parts) {
+                  int64_t first_tile, int64_t end_tile, typename Reduction::Parts* parts) {
   using Sums = typename Reduction::Sums;
-  using Part = typename Reduction::Part;
-  Scratch<Sums[kLaneVectors], kMaxBlock> lanes;
-  double means[kMaxBlock];
-  double centres[kMaxBlock];
-  int64_t counts[kMaxBlock];
-  Scratch<PairwiseMerger<Part>, kMaxBlock> mergers;
+  using Parts = typename Reduction::Parts;
+  constexpr int kVectors = kMaxBlock / kDoubles;
+  Scratch<Sums[kLaneVectors], kMaxBlock> lanes;  // of tiles that go on
+  double means[kMaxBlock] = {};
+  double centres[kUnitsTogether][kMaxBlock];
+  Scratch<typename Reduction::Folded[kMaxBlock], kUnitsTogether> folded;
+  int64_t counts[kUnitsTogether] = {};  // elements of each channel in the tile
+  Scratch<PairwiseMerger<Parts>, kVectors> mergers;
   const bool one_tile = end_tile - first_tile == 1;
-  for (int64_t c = 0; c < channels; ++c) {
-    means[c] = p.reduce == Reduce::kDyDotXmu ? reduction_mean(p, channel + c) : 0.0;
-    if (!one_tile) mergers.items[c].clear();
-  }
+  const int64_t vectors = (channels + kDoubles - 1) / kDoubles;
+  if (p.reduce == Reduce::kDyDotXmu) load_means(p, channel, channels, means);
+  for (int64_t v = 0; v < vectors && !one_tile; ++v)
+    mergers.items[v].clear();
   walk.begin(channel, channels);
   int64_t unit = first_tile * s.units_per_tile;
   const int64_t end_unit = smaller(end_tile * s.units_per_tile, s.units);
   walk.seek(unit);
   int64_t in_tile = 0;  // units of this tile so far; rows of several units are several tiles
   while (unit < end_unit) {
-    // A channel's row is read to its end before the next channel's.
-    const int64_t units = walk.read(Reduction::kReads, end_unit - unit);
+    // A channel's row is read on before the next channel's.
+    const int64_t units = walk.read(Reduction::kReads, smaller(end_unit - unit, kUnitsTogether));
     const bool ends_tile = in_tile + 1 == s.units_per_tile || unit + units == end_unit;
     auto row = walk.first(units, Reduction::kReads);
+    for (int64_t u = 0; u < units; ++u)
+      counts[u] = (in_tile == 0 ? 0 : counts[u]) + unit_of(row, u, s.unit_length).count;
     for (int64_t c = 0; c < channels; ++c, walk.to_channel(row, c, Reduction::kReads)) {
       for (int64_t u = 0; u < units; ++u) {
         const auto run = unit_of(row, u, s.unit_length);
+        Sums local[kLaneVectors] = {};
         if (in_tile == 0) {
-          centres[c] = Reduction::centre_of(to_double(*run.at.x()), means[c]);
-          counts[c] = 0;
-          for (int j = 0; j < kLaneVectors; ++j)
-            lanes.items[c][j] = Sums{};
-        }
-        reduce_run<Reduction>(lanes.items[c], run, centres[c]);
-        counts[c] += run.count;
-        if (!ends_tile) continue;
-        const Part part =
-            Reduction::part(fold_lanes(lanes.items[c]), static_cast<double>(counts[c]), centres[c]);
-        if (one_tile) {
-          parts[c] = part;
+          centres[u][c] = Reduction::centre_of(to_double(*run.at.x()), means[c]);
         } else {
-          mergers.items[c].push(part);
+          memcpy(static_cast<void*>(local), lanes.items[c], sizeof(local));
+        }
+        reduce_run<Reduction>(local, run, centres[u][c]);
+        if (ends_tile) {
+          folded.items[u][c] = fold_lanes(local);
+        } else {
+          memcpy(static_cast<void*>(lanes.items[c]), local, sizeof(local));
+        }
+      }
+    }
+    for (int64_t u = 0; u < units && ends_tile; ++u) {
+      for (int64_t v = 0; v < vectors; ++v) {
+        Sums sums{};
+        VD centre{};
+        for (int64_t i = 0; i < smaller(kDoubles, channels - v * kDoubles); ++i) {
+          Reduction::set(sums, static_cast<int>(i), folded.items[u][v * kDoubles + i]);
+          centre[i] = centres[u][v * kDoubles + i];
+        }
+        const Parts part = Reduction::part(sums, static_cast<double>(counts[u]), centre);
+        if (one_tile) {
+          parts[v] = part;
+        } else {
+          mergers.items[v].push(part);
         }
       }
     }
@@ -87,20 +106,17 @@ void reduce_block(Walk& walk, const Program& p, const Schedule& s, int64_t chann
     unit += units;
     if (++in_tile == s.units_per_tile) in_tile = 0;
   }
-  if (one_tile) return;
-  for (int64_t c = 0; c < channels; ++c)
-    parts[c] = mergers.items[c].total();
+  for (int64_t v = 0; v < vectors && !one_tile; ++v)
+    parts[v] = mergers.items[v].total();
 }
 
 // Maps units [first_unit, end_unit) of `channels` channels.
 template <bool kStream, class Map, class Walk>
 __attribute__((noinline)) void map_block(const Map& map, Walk& walk, int64_t channel, int64_t channels,
                                          int64_t first_unit, int64_t end_unit,
-                                         const ChannelCoefficients* coefficients) {
-  using Elem = typename Walk::Elem;
-  Scratch<RunCoefficients<Elem>, kMaxBlock> ready;
-  for (int64_t c = 0; c < channels; ++c)
-    ready.items[c].set(coefficients[c]);
+                                         const CoefficientPlanes& coefficients) {
+  MapCoefficients<typename Walk::Elem, kMaxBlock> ready;
+  ready.set(coefficients, channels);
   const unsigned used = map.reads() | map.writes();
   walk.begin(channel, channels);
   walk.seek(first_unit);
@@ -108,7 +124,7 @@ __attribute__((noinline)) void map_block(const Map& map, Walk& walk, int64_t cha
     const int64_t units = walk.read(map.reads(), end_unit - unit);
     auto row = walk.first(units, used);
     for (int64_t c = 0; c < channels; ++c, walk.to_channel(row, c, used))
-      map_run<kStream>(map, row, ready.items[c]);
+      map_run<kStream>(map, row, ready, c);
     walk.write(map.writes());
     walk.next(units);
     unit += units;

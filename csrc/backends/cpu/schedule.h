@@ -26,6 +26,9 @@ inline constexpr int kPackElements = 2048;  // elements of one tensor packed tog
 inline constexpr int kColumnBlock = 256;    // columns that the channels-last path takes together
 inline constexpr int kMaxRepeat = 16;       // positions side by side in a row of the channels-last path
 
+inline constexpr int kCoefficientFields = 5;  // of CoefficientsOf, math/map.h
+inline constexpr int kPlanePadding = 8;       // values behind an array of one field: whole vectors are read
+
 enum TensorIndex : int8_t { kX, kDy, kExtra, kOut, kGradResidual, kTensors };
 
 enum class Path : int8_t {
@@ -74,8 +77,8 @@ struct Schedule : Plan {
   int64_t fused_units = 1;         // that a fused task maps at a time
   bool stream_out = false;         // outputs go past the caches
 
-  int64_t partials_at = 0;  // workspace, bytes
-  int64_t coefficients_at = 0;
+  int64_t partials_at = 0;      // workspace, bytes
+  int64_t coefficients_at = 0;  // an array for each field
 
   std::string describe() const override;
 };

@@ -75,6 +75,32 @@ BN_INLINE VD to_f64(Vec<float, kDoubles> x) {
 #endif
 }
 
+// With one rounding.
+BN_INLINE Vec<float, kDoubles> to_f32(VD x) {
+  using Floats = Vec<float, kDoubles>;
+#if defined(__AVX512F__)
+  return bit_cast<Floats>(_mm512_maskz_cvtpd_ps(0xFF, bit_cast<__m512d>(x)));
+#elif defined(__AVX2__)
+  return bit_cast<Floats>(_mm256_cvtpd_ps(bit_cast<__m256d>(x)));
+#else
+  return __builtin_convertvector(x, Floats);
+#endif
+}
+
+BN_INLINE VD square_root(VD x) {
+#if defined(__AVX512F__)
+  return bit_cast<VD>(_mm512_maskz_sqrt_pd(0xFF, bit_cast<__m512d>(x)));
+#elif defined(__AVX2__)
+  return bit_cast<VD>(_mm256_sqrt_pd(bit_cast<__m256d>(x)));
+#elif defined(__SSE2__)
+  return bit_cast<VD>(_mm_sqrt_pd(bit_cast<__m128d>(x)));
+#else
+  for (int i = 0; i < kDoubles; ++i)
+    x[i] = __builtin_sqrt(x[i]);
+  return x;
+#endif
+}
+
 template <int kCount>
 BN_INLINE Vec<uint32_t, kCount> load_u16_as_u32(const void* p) {
 #if defined(__AVX512F__)
@@ -427,6 +453,14 @@ BN_INLINE double element(const VD& v, int i) {
 }
 BN_INLINE CompensatedSum<double> element(const CompensatedSum<VD>& sum, int i) {
   return {sum.value[i], sum.error[i]};
+}
+
+BN_INLINE void set_element(VD& v, int i, double x) {
+  v[i] = x;
+}
+BN_INLINE void set_element(CompensatedSum<VD>& sum, int i, const CompensatedSum<double>& x) {
+  sum.value[i] = x.value;
+  sum.error[i] = x.error;
 }
 
 // What one lane sums with: float64 data keeps the rounding errors of its sums.
