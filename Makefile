@@ -19,11 +19,11 @@ export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build release install wheel wheel-test asan tsan simt cuda cuda-report gpu-check
+.PHONY: help demo test build release install wheel wheel-test asan tsan simt simt-asan cuda cuda-report gpu-check
 .PHONY: lint format bench overhead docs nightly clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z -]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z -]+:.*## /{printf "  make %-24s %s\n", $$1, $$2}' Makefile
 
 # ---- set-up: one stamp per list of Python packages ----------------------------------------------------------------
 
@@ -84,7 +84,7 @@ demo: build-release $(VENV)/stamp-demo ## build, and run the samples
 test: build-dev $(VENV)/stamp-test $(VENV)/stamp-torch ## build, and run all tests
 	@tools/run_tests.sh dev $(PYTEST_ARGS)
 
-asan tsan simt: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests under a sanitizer, or on the emulated GPU
+asan tsan simt simt-asan: %: build-% $(VENV)/stamp-test $(VENV)/stamp-torch ## the tests under a sanitizer, or on the emulated GPU
 	@tools/run_tests.sh $* $(PYTEST_ARGS)
 
 bench: build-release $(VENV)/stamp-bench $(VENV)/stamp-torch ## measure against PyTorch, oneDNN and NumPy, side by side
@@ -99,8 +99,8 @@ cuda: build-cuda ## compile the CUDA backend, warnings as errors (CUDA_ARCHITECT
 cuda-report: build-simt $(VENV)/stamp-test ## what the CUDA kernels move, and their registers, without a GPU
 	@$(py) tests/simt/report.py --build build/simt
 
-gpu-check: build-cuda $(VENV)/stamp-test $(VENV)/stamp-torch ## on a machine with a GPU: all tests on it
-	@benchmarks/gpu_check.sh
+gpu-check: build-cuda $(VENV)/stamp-test $(VENV)/stamp-torch ## on a machine with a GPU: all tests on it, and measurements
+	@benchmarks/gpu_check.sh $(BENCH_ARGS)
 
 lint: build-dev $(VENV)/stamp-lint ## formatting, style, types
 	@tools/lint.sh

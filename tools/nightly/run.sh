@@ -44,6 +44,16 @@ wheel() {
     BNAPI_WHEELS=dist/manylinux .venv/bin/python -m pytest -q tests/wheel
 }
 
+# The emulated device with threads and blocks in other orders than usual; the random ones are others every day.
+schedules() {
+  local schedule status=0
+  for schedule in reversed "random:$(date +%j)" "random:$(date +%Y%j)"; do
+    echo "== schedule $schedule"
+    BNAPI_SIMT_SCHEDULE=$schedule BNAPI_TEST_DEVICE=cuda make simt PYTEST_ARGS=-q || status=1
+  done
+  return $status
+}
+
 # Array libraries that are too large for every machine's tests.
 jax() {
   python3 -m venv build/jax && build/jax/bin/pip install -q jax -r tools/requirements/test.txt &&
@@ -51,7 +61,7 @@ jax() {
 }
 
 export packages
-export -f machine nehalem aarch64 big_cases fuzz wheel jax
+export -f machine nehalem aarch64 big_cases fuzz schedules wheel jax
 
 step 600 "machine" machine
 step 1800 "make test" make test
@@ -60,6 +70,8 @@ step 1800 "AArch64: cross compiler, qemu" aarch64
 step 3600 "big cases" big_cases
 step 1800 "fuzz" fuzz
 step 1800 "thread sanitizer" make tsan
+step 3600 "emulated GPU, other schedules" schedules
+step 3600 "emulated GPU, sanitizers" make simt-asan
 step 900 "arrays of JAX" jax
 step 600 "documentation" make docs
 if command -v nvcc >/dev/null; then
