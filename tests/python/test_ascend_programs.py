@@ -6,10 +6,10 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("BNAPI_PRESET", "dev")
@@ -35,19 +35,6 @@ pytestmark = pytest.mark.skipif(
     PRESET in {"asan", "tsan", "simt", "installed"},
     reason="links programs against the plain libraries of a build tree",
 )
-
-
-def run(*command: str | Path, **environment: str) -> str:
-    """Runs a command and returns what it printed; a failure shows it."""
-    result = subprocess.run(
-        [str(part) for part in command],
-        env={**os.environ, **environment},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert result.returncode == 0, result.stdout
-    return result.stdout
 
 
 @pytest.fixture(scope="module")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from commands import run
 
 import pybn_api
 
@@ -62,20 +63,6 @@ BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 
 def blocks(language: str) -> list[Block]:
     return [block for block in BLOCKS if block.language == language]
-
-
-def run(*command: str | Path, cwd: Path | None = None, **environment: str) -> str:
-    """Runs a command and returns what it printed; a failure shows it."""
-    result = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**os.environ, **environment},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    assert result.returncode == 0, result.stdout
-    return result.stdout
 
 
 def test_every_block_is_of_a_kind_that_runs():

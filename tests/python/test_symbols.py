@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from commands import run
 
 ROOT = Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("BNAPI_PRESET", "dev")
@@ -28,10 +28,6 @@ pytestmark = [
     pytest.mark.skipif(PRESET == "installed", reason="looks at the library of a build tree"),
     pytest.mark.skipif(shutil.which("nm") is None, reason="needs binutils"),
 ]
-
-
-def run(*command: str) -> str:
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 def exported() -> dict[str, str]:
