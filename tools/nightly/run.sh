@@ -76,6 +76,7 @@ step 900 "arrays of JAX" jax
 step 600 "documentation" make docs
 if command -v nvcc >/dev/null; then
   step 3600 "CUDA, all architectures" make cuda
+  step 3600 "CUDA: traffic, registers, spills" make cuda-report
 fi
 step 1800 "wheel, manylinux_2_28" wheel
 step 3600 "fresh Debian" tests/fresh/run.sh
