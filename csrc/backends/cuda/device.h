@@ -155,8 +155,13 @@ struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = kBlock;
   size_t shared_bytes = 0;
+  size_t shared_limit =
+      0;  // the most that a block of the device can have; for kernels that may need more than usual
   unsigned cluster = 1;  // blocks of a cluster
 };
+
+// What every kernel can have without asking.
+inline constexpr size_t kUsualShared = 48 << 10;
 
 template <class... Params, class... Args>
 void launch(const char* name, void (*kernel)(Params...), const LaunchShape& shape, cudaStream_t stream,
@@ -166,6 +171,12 @@ void launch(const char* name, void (*kernel)(Params...), const LaunchShape& shap
   config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
+  if (shape.shared_bytes > kUsualShared) {
+    // Always the same value, so that threads which launch the same kernel do not take it from each other.
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.shared_limit)),
+          name);
+  }
   cudaLaunchAttribute attributes[1];
   if (shape.cluster > 1) {
     attributes[0].id = cudaLaunchAttributeClusterDimension;

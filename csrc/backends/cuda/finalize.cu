@@ -8,7 +8,7 @@ namespace {
 
 struct FinalizeArgs {
   const void* parts;
-  MapChannels channels;
+  double* coefficients;
   int32_t splits;
   int32_t lanes;
 };
@@ -34,13 +34,13 @@ __global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
   Totals totals;
   switch (p.reduce) {
     case Reduce::kMoments:
-      totals.moments = merge_parts<Moments>(p, args, channel, lane);
+      totals = totals_of(merge_parts<Moments>(p, args, channel, lane));
       break;
     case Reduce::kSums:
-      totals.sums = merge_parts<RawSums<double>>(p, args, channel, lane);
+      totals = totals_of(merge_parts<RawSums<double>>(p, args, channel, lane));
       break;
     case Reduce::kDyDotXmu:
-      totals.dy_dot_xmu = merge_parts<DyDotXmu<double>>(p, args, channel, lane);
+      totals = totals_of(merge_parts<DyDotXmu<double>>(p, args, channel, lane));
       break;
     case Reduce::kNone:
       break;
@@ -54,21 +54,18 @@ __global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
   }
   if (channel >= p.channels || lane != 0) return;
   const ChannelCoefficients exact = finalize(p, channel, totals, count);
-  if (args.channels.exact == nullptr) return;
-  store_planes(args.channels.exact, p.channels, channel, exact);
-  const NarrowChannel narrow{coefficients_f32(exact), fits_f32(exact) ? 0u : 1u};
-  store_planes(args.channels.narrow, p.channels, channel, narrow);
+  if (args.coefficients != nullptr) store_planes(args.coefficients, p.channels, channel, exact);
 }
 
 }  // namespace
 
-void launch_finalize(const Program& p, int splits, int lanes, const void* parts, const MapChannels& channels,
+void launch_finalize(const Program& p, int splits, int lanes, const void* parts, double* coefficients,
                      cudaStream_t stream) {
   const int64_t per_block = kBlock / lanes;
   LaunchShape shape;
   shape.blocks = static_cast<unsigned>((p.channels + per_block - 1) / per_block);
   shape.shared_bytes = sizeof(Moments) * (kBlock / kWarp);
-  launch("finalize", finalize_channels, shape, stream, p, FinalizeArgs{parts, channels, splits, lanes});
+  launch("finalize", finalize_channels, shape, stream, p, FinalizeArgs{parts, coefficients, splits, lanes});
 }
 
 }  // namespace bn::cuda

@@ -1,6 +1,7 @@
 // The map stage: out = f(data, the channel's coefficients), element by element.
 #pragma once
 
+#include "backends/cuda/coefficients.cuh"
 #include "backends/cuda/kernels.h"
 #include "backends/cuda/vector.h"
 #include "backends/cuda/walk.h"
@@ -52,17 +53,10 @@ class ChannelMap {
  public:
   using Value = std::conditional_t<kMap == Map::kQuantize, double, typename Arithmetic<T>::Value>;
   static constexpr bool kNarrow = std::is_same<Value, float>::value;
-  using Record = std::conditional_t<kNarrow, NarrowChannel, ChannelCoefficients>;
 
-  __device__ static auto planes(const MapChannels& channels) {
-    if constexpr (kNarrow) {
-      return static_cast<const uint32_t*>(channels.narrow);
-    } else {
-      return static_cast<const double*>(channels.exact);
-    }
-  }
-
-  __device__ void start(const Record& record) {
+  template <int kWidth>
+  __device__ void start(const BlockCoefficients<kNarrow, kWidth>& block, int channel) {
+    const auto record = block.load(channel);
     if constexpr (kNarrow) {
       coefficients_ = record.coefficients;
       in_double_ = record.in_double != 0;
@@ -71,8 +65,9 @@ class ChannelMap {
     }
   }
 
-  template <int kWidth>
-  __device__ void apply(const Program& p, const MapChannels& channels, int64_t channel,
+  // Element i of a vector; `channel` is the block's number of its channel.
+  template <int kGroup, int kWidth>
+  __device__ void apply(const Program& p, const BlockCoefficients<kNarrow, kGroup>& block, int channel,
                         const Mapped<T, kWidth>& in, int i, bool extra, Vector<T, kWidth>* out,
                         Vector<T, kWidth>* grad_residual) const {
     if constexpr (kMap == Map::kQuantize) {
@@ -81,8 +76,7 @@ class ChannelMap {
       const ChannelCoefficients c{coefficients_.mean_hi, coefficients_.scale, coefficients_.shift, 0, 0};
       out->set_integer(p.out, dequantize_normalize_requantize(in.x.template get<double>(p.x, i), c, z));
     } else if (kNarrow && in_double_) {
-      const auto exact = load_planes<ChannelCoefficients>(channels.exact, p.channels, channel);
-      apply_in(p, in, i, extra, coefficients_f64(exact), out, grad_residual);
+      apply_in(p, in, i, extra, coefficients_f64(block.exact(channel)), out, grad_residual);
     } else {
       apply_in(p, in, i, extra, coefficients_, out, grad_residual);
     }
@@ -115,18 +109,30 @@ struct MapPlace {
   int count = 0;
 };
 
+// Where a map finds its data: in global memory. (Or where the reduction left it: fused.cuh.)
 template <Map kMap, class T, int kWidth>
-__device__ inline Mapped<T, kWidth> load_mapped(const Program& p, const Walk& walk, const MapPlace& at,
-                                                int step, int64_t channel, bool extra, bool aligned) {
-  Mapped<T, kWidth> in;
-  const auto load = [&](const DataArg& arg) {
-    return Vector<T, kWidth>::load(arg, offset_of(p, walk, at.place, step, arg, channel), at.count, aligned);
-  };
-  if constexpr (kReadsX<kMap>) in.x = load(p.x);
-  if constexpr (kReadsDy<kMap>) in.dy = load(p.dy);
-  if (extra) in.extra = load(p.extra);
-  return in;
-}
+class FromGlobal {
+ public:
+  __device__ explicit FromGlobal(const Program& p) : extra_(reads_extra<kMap>(p)) {}
+
+  __device__ bool extra() const { return extra_; }
+
+  __device__ Mapped<T, kWidth> next(const Program& p, const Walk& walk, const MapPlace& at, int step,
+                                    int64_t channel, bool aligned) const {
+    Mapped<T, kWidth> in;
+    const auto load = [&](const DataArg& arg) {
+      return Vector<T, kWidth>::load(arg, offset_of(p, walk, at.place, step, arg, channel), at.count,
+                                     aligned);
+    };
+    if constexpr (kReadsX<kMap>) in.x = load(p.x);
+    if constexpr (kReadsDy<kMap>) in.dy = load(p.dy);
+    if (extra_) in.extra = load(p.extra);
+    return in;
+  }
+
+ private:
+  bool extra_;
+};
 
 template <Map kMap, class T, int kWidth>
 __device__ inline void store_mapped(const Program& p, const Walk& walk, const MapPlace& at, int step,
@@ -148,33 +154,25 @@ template <int kWidth>
 inline constexpr int kMapInFlight =
     kWidth == 8 ? 2 : 4;  // vectors that a thread loads before it maps the first
 
-template <Map kMap, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
-    map_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
-             const MapChannels channels) {
+// A thread's vectors from `begin` to `end` of channel c, which is number `mine` of the block.
+template <Map kMap, class T, int kWidth, class Block, class From>
+__device__ inline void map_row(const Program& p, const Walk& walk, const Block& block, int64_t c, int mine,
+                               int64_t begin, int64_t end, From& from) {
   constexpr int kTogether = kMapInFlight<kWidth>;
+  ChannelMap<kMap, T> channel;
+  channel.start(block, mine);
   const int lane = threadIdx.x & (walk.lanes - 1);
-  const int64_t group = blockIdx.x / walk.splits;
-  const int split = blockIdx.x % walk.splits;
-  const int64_t c = group * (kBlock / walk.lanes) + threadIdx.x / walk.lanes;
-  if (c >= p.channels) return;
-  using Channel = ChannelMap<kMap, T>;
-  Channel channel;
-  channel.start(load_planes<typename Channel::Record>(Channel::planes(channels), p.channels, c));
-  const bool extra = reads_extra<kMap>(p);
   const bool aligned = all_aligned(p);
-  const int64_t begin = split * walk.chunk;
-  const int64_t end = begin + walk.chunk < walk.vectors ? begin + walk.chunk : walk.vectors;
   for (int64_t vector = begin + lane; vector < end; vector += int64_t{kTogether} * walk.lanes) {
     Mapped<T, kWidth> in[kTogether];
     MapPlace at[kTogether];
 #pragma unroll
     for (int u = 0; u < kTogether; ++u) {
-      const int64_t mine = vector + int64_t{u} * walk.lanes;
-      if (mine < end) {
-        at[u].place = place_of(walk, mine);
+      const int64_t next = vector + int64_t{u} * walk.lanes;
+      if (next < end) {
+        at[u].place = place_of(walk, next);
         at[u].count = row_vector_count<kWidth>(walk, at[u].place);
-        in[u] = load_mapped<kMap, T, kWidth>(p, walk, at[u], kWidth, c, extra, aligned);
+        in[u] = from.next(p, walk, at[u], kWidth, c, aligned);
       }
     }
 #pragma unroll
@@ -183,51 +181,40 @@ __global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
         Vector<T, kWidth> out, grad_residual;
 #pragma unroll
         for (int i = 0; i < kWidth; ++i)
-          channel.apply(p, channels, c, in[u], i, extra, &out, &grad_residual);
+          channel.apply(p, block, mine, in[u], i, from.extra(), &out, &grad_residual);
         store_mapped<kMap>(p, walk, at[u], kWidth, c, aligned, out, grad_residual);
       }
     }
   }
 }
 
-template <Map kMap, class T, int kWidth>
-__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
-    map_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
-                const MapChannels channels) {
+// The same for the channels that the thread's lane has, of those from `first` on.
+template <Map kMap, class T, int kWidth, class Block, class From>
+__device__ inline void map_column(const Program& p, const Walk& walk, const Block& block, int64_t first,
+                                  int64_t begin, int64_t end, From& from) {
   constexpr int kTogether = kMapInFlight<kWidth>;
   const int lane = threadIdx.x & (walk.lanes - 1);
   const int rank = threadIdx.x / walk.lanes;
   const int ranks = kBlock / walk.lanes;
-  const int64_t group = blockIdx.x / walk.splits;
-  const int split = blockIdx.x % walk.splits;
-  const int64_t c = (group * walk.lanes + lane) * kWidth;
+  const int64_t c = first + lane * kWidth;
   const int64_t left = p.channels - c;
-  using Channel = ChannelMap<kMap, T>;
-  Channel channel[kWidth];
-  {
-    typename Channel::Record records[kWidth];
-    load_planes_by_block(Channel::planes(channels), p.channels, group * walk.lanes * kWidth, walk.lanes,
-                         records);
-#pragma unroll
-    for (int i = 0; i < kWidth; ++i)
-      channel[i].start(records[i]);
-  }
   if (left <= 0) return;
   const int width = left < kWidth ? static_cast<int>(left) : kWidth;
-  const bool extra = reads_extra<kMap>(p);
+  ChannelMap<kMap, T> channel[kWidth];
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i)
+    channel[i].start(block, lane * kWidth + i);
   const bool aligned = all_aligned(p);
-  const int64_t begin = split * walk.chunk;
-  const int64_t end = begin + walk.chunk < walk.vectors ? begin + walk.chunk : walk.vectors;
   for (int64_t vector = begin + rank; vector < end; vector += int64_t{kTogether} * ranks) {
     Mapped<T, kWidth> in[kTogether];
     MapPlace at[kTogether];
 #pragma unroll
     for (int u = 0; u < kTogether; ++u) {
-      const int64_t mine = vector + int64_t{u} * ranks;
-      if (mine < end) {
-        at[u].place = place_of(walk, mine);
+      const int64_t next = vector + int64_t{u} * ranks;
+      if (next < end) {
+        at[u].place = place_of(walk, next);
         at[u].count = width;
-        in[u] = load_mapped<kMap, T, kWidth>(p, walk, at[u], 1, c, extra, aligned);
+        in[u] = from.next(p, walk, at[u], 1, c, aligned);
       }
     }
 #pragma unroll
@@ -236,49 +223,84 @@ __global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
         Vector<T, kWidth> out, grad_residual;
 #pragma unroll
         for (int i = 0; i < kWidth; ++i)
-          channel[i].apply(p, channels, c + i, in[u], i, extra, &out, &grad_residual);
+          channel[i].apply(p, block, lane * kWidth + i, in[u], i, from.extra(), &out, &grad_residual);
         store_mapped<kMap>(p, walk, at[u], 1, c, aligned, out, grad_residual);
       }
     }
   }
 }
 
+template <Map kMap, class T, int kWidth>
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
+    map_rows(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
+             const double* coefficients) {
+  const int channels = kBlock / walk.lanes;
+  const int64_t first = blockIdx.x / walk.splits * int64_t{channels};
+  const BlockCoefficients<ChannelMap<kMap, T>::kNarrow, 1> block(dynamic_shared(), channels);
+  block.fill(p, coefficients, first);
+  const int mine = threadIdx.x / walk.lanes;
+  if (first + mine >= p.channels) return;
+  FromGlobal<kMap, T, kWidth> from(p);
+  const Span span = span_of(walk, blockIdx.x % walk.splits);
+  map_row<kMap, T, kWidth>(p, walk, block, first + mine, mine, span.begin, span.end, from);
+}
+
+template <Map kMap, class T, int kWidth>
+__global__ void __launch_bounds__(kBlock, kBlocksAtLeast)
+    map_columns(const __grid_constant__ Program p, const __grid_constant__ Walk walk,
+                const double* coefficients) {
+  const int channels = walk.lanes * kWidth;
+  const int64_t first = blockIdx.x / walk.splits * int64_t{channels};
+  const BlockCoefficients<ChannelMap<kMap, T>::kNarrow, kWidth> block(dynamic_shared(), channels);
+  block.fill(p, coefficients, first);
+  FromGlobal<kMap, T, kWidth> from(p);
+  const Span span = span_of(walk, blockIdx.x % walk.splits);
+  map_column<kMap, T, kWidth>(p, walk, block, first, span.begin, span.end, from);
+}
+
 // ---- the host's side ---------------------------------------------------------------------------------------
 
-template <Map kMap, class T>
-void launch_map_kind(const char* name, const Program& p, const Geometry& geometry,
-                     const MapChannels& channels, cudaStream_t stream) {
-  constexpr int kWide = kVectorWidth<T>;
+template <Map kMap, class T, int kWidth>
+void launch_map_width(const char* name, const Program& p, const Geometry& geometry,
+                      const double* coefficients, cudaStream_t stream) {
+  constexpr bool kNarrow = ChannelMap<kMap, T>::kNarrow;
+  const int lanes = geometry.walk.lanes;
   LaunchShape shape;
   shape.blocks = geometry.blocks;
   if (geometry.columns) {
-    using Record = typename ChannelMap<kMap, T>::Record;
-    shape.shared_bytes = geometry.width == kWide ? shared_for_planes<Record, kWide>(geometry.walk.lanes)
-                                                 : shared_for_planes<Record, 1>(geometry.walk.lanes);
-    launch(name, geometry.width == kWide ? map_columns<kMap, T, kWide> : map_columns<kMap, T, 1>, shape,
-           stream, p, geometry.walk, channels);
+    shape.shared_bytes = BlockCoefficients<kNarrow, kWidth>::bytes(lanes * kWidth);
+    launch(name, map_columns<kMap, T, kWidth>, shape, stream, p, geometry.walk, coefficients);
   } else {
-    launch(name, geometry.width == kWide ? map_rows<kMap, T, kWide> : map_rows<kMap, T, 1>, shape, stream, p,
-           geometry.walk, channels);
+    shape.shared_bytes = BlockCoefficients<kNarrow, 1>::bytes(kBlock / lanes);
+    launch(name, map_rows<kMap, T, kWidth>, shape, stream, p, geometry.walk, coefficients);
+  }
+}
+
+template <Map kMap, class T>
+void launch_map_kind(const char* name, const Program& p, const Geometry& geometry, const double* coefficients,
+                     cudaStream_t stream) {
+  if (geometry.width == kVectorWidth<T>) {
+    launch_map_width<kMap, T, kVectorWidth<T>>(name, p, geometry, coefficients, stream);
+  } else {
+    launch_map_width<kMap, T, 1>(name, p, geometry, coefficients, stream);
   }
 }
 
 template <class T>
-void launch_map(const Program& p, const Geometry& geometry, const MapChannels& channels,
-                cudaStream_t stream) {
+void launch_map(const Program& p, const Geometry& geometry, const double* coefficients, cudaStream_t stream) {
   switch (p.map) {
     case Map::kNormalize:
-      launch_map_kind<Map::kNormalize, T>("map_normalize", p, geometry, channels, stream);
+      launch_map_kind<Map::kNormalize, T>("map_normalize", p, geometry, coefficients, stream);
       break;
     case Map::kBackward:
-      launch_map_kind<Map::kBackward, T>("map_backward", p, geometry, channels, stream);
+      launch_map_kind<Map::kBackward, T>("map_backward", p, geometry, coefficients, stream);
       break;
     case Map::kScale:
-      launch_map_kind<Map::kScale, T>("map_scale", p, geometry, channels, stream);
+      launch_map_kind<Map::kScale, T>("map_scale", p, geometry, coefficients, stream);
       break;
     case Map::kQuantize:
       if constexpr (std::is_same<T, AnyElement>::value) {
-        launch_map_kind<Map::kQuantize, T>("map_quantize", p, geometry, channels, stream);
+        launch_map_kind<Map::kQuantize, T>("map_quantize", p, geometry, coefficients, stream);
       }
       break;
     case Map::kNone:

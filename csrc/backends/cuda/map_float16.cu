@@ -2,6 +2,6 @@
 
 namespace bn::cuda {
 
-template void launch_map<Half>(const Program&, const Geometry&, const MapChannels&, cudaStream_t);
+template void launch_map<Half>(const Program&, const Geometry&, const double*, cudaStream_t);
 
 }  // namespace bn::cuda

@@ -1,6 +1,7 @@
 #include "backends/cuda/plan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <initializer_list>
 
 #include "core/status.h"
@@ -19,6 +20,23 @@ constexpr int64_t kVectorsPerThread = 8;
 constexpr int64_t kMaxGrid = 2147483647;
 constexpr int64_t kMaxNarrowVectors = int64_t{1} << 31;  // walk.h: what its dividers can do
 constexpr uint64_t kWorkspaceAlignment = 64;
+// What is read from memory at once.
+constexpr int64_t kSector = 32;
+
+// When one kernel does all stages (fused.cuh). It reads the data once and is one launch, but a channel's data has to fit
+// in the shared memory of a block, and then there are no more blocks than groups of channels.
+//
+// Half the multiprocessors of an H100 with a block each, as an estimate of what it takes to keep its memory busy.
+constexpr int64_t kFusedBlocks = 64;
+// Channels of so many splits, and their kernel's few blocks, are better off with all blocks that splits give.
+constexpr int kFusedSplits = 8;
+// Shared memory that all chips have for a block, and that leaves room for a second block on large ones; and what an
+// H100 has. They choose the shape of a block, so they must not depend on the chip. Whether it fuses may: the bits are
+// those of separate kernels.
+constexpr size_t kSharedOfAll = 96 << 10;
+constexpr size_t kSharedOfLarge = 227 << 10;
+// Elements of a counter that every block of a map may well add up for itself.
+constexpr int64_t kFewCounts = 8;
 
 int64_t divide_up(int64_t n, int64_t by) {
   return (n + by - 1) / by;
@@ -106,7 +124,8 @@ int vector_width(const Program& p, const Tensors& tensors, bool typed, bool colu
   return together >= width ? width : 1;
 }
 
-Geometry make_geometry(const Program& p, const Tensors& tensors, bool typed) {
+// `most_lanes`: of the columns geometry.
+Geometry make_geometry(const Program& p, const Tensors& tensors, bool typed, int64_t most_lanes = kWarp) {
   Geometry geometry;
   geometry.columns = columns_are_better(p, tensors);
   geometry.width = vector_width(p, tensors, typed, geometry.columns);
@@ -128,7 +147,7 @@ Geometry make_geometry(const Program& p, const Tensors& tensors, bool typed) {
   int64_t threads;  // that share the vectors of a split
   if (geometry.columns) {
     walk.channel_vectors = divide_up(p.channels, geometry.width);
-    walk.lanes = static_cast<int32_t>(std::min<int64_t>(power_of_two_from(walk.channel_vectors), kWarp));
+    walk.lanes = static_cast<int32_t>(std::min(power_of_two_from(walk.channel_vectors), most_lanes));
     groups = divide_up(walk.channel_vectors, walk.lanes);
     threads = kBlock / walk.lanes;
   } else {
@@ -192,12 +211,6 @@ bool is_typed(const Tensors& tensors) {
   }
 }
 
-const char* path_of(const Program& p, const Geometry& geometry) {
-  if (p.reduce == Reduce::kNone && p.map == Map::kNone) return p.fill_count > 0 ? "fill" : "channels";
-  if (geometry.width > 1) return geometry.columns ? "channels_last" : "rows";
-  return geometry.columns ? "strided columns" : "strided rows";
-}
-
 // Calls launch(type) with the element type to compile for.
 template <class Launch>
 void with_type(DType dtype, bool typed, Launch launch) {
@@ -223,28 +236,128 @@ void with_type(DType dtype, bool typed, Launch launch) {
   }
 }
 
+const char* path_of(const Program& p, const Geometry& geometry) {
+  if (p.reduce == Reduce::kNone && p.map == Map::kNone) return p.fill_count > 0 ? "fill" : "channels";
+  if (geometry.width > 1) return geometry.columns ? "channels_last" : "rows";
+  return geometry.columns ? "strided columns" : "strided rows";
+}
+
+int64_t groups_of(const Geometry& geometry) {
+  return geometry.blocks / geometry.walk.splits;
+}
+
+size_t shared_for(const Program& p, const Geometry& geometry, DType dtype, bool typed) {
+  size_t bytes = 0;
+  with_type(dtype, typed, [&](auto element) { bytes = shared_for_fused<decltype(element)>(p, geometry); });
+  return bytes;
+}
+
+// Is one kernel better than three, if it fits? Few channels are worth it only if they are so short that launches are
+// most of the time; a channel that is one split is.
+bool worth_fusing(const Geometry& geometry) {
+  const int splits = geometry.walk.splits;
+  return splits == 1 || (splits < kFusedSplits && groups_of(geometry) >= kFusedBlocks);
+}
+
+// The geometry of a fused kernel, where that of the reduction is given; its blocks are 0 if there is none. With columns,
+// a block takes fewer of them, as long as whole sectors are read, until its data fits and there are blocks for the
+// multiprocessors.
+Geometry fused_geometry(const Program& p, const Tensors& reduced, DType dtype, bool typed,
+                        const Geometry& geometry) {
+  Geometry best;
+  best.blocks = 0;
+  const int64_t vector_bytes = geometry.width * dtype_size(dtype);
+  for (const size_t limit : {kSharedOfAll, kSharedOfLarge}) {
+    for (int64_t lanes = geometry.walk.lanes;; lanes /= 2) {
+      const Geometry narrow = geometry.columns ? make_geometry(p, reduced, typed, lanes) : geometry;
+      const int64_t ranks = kBlock / narrow.walk.lanes;
+      if (best.blocks > 0 && narrow.walk.vectors < 4 * ranks)
+        break;  // threads would have next to nothing to do
+      const size_t shared = shared_for(p, narrow, dtype, typed);
+      if (shared > 0 && shared <= limit && worth_fusing(narrow)) best = narrow;
+      if (best.blocks > 0 && groups_of(best) >= kFusedBlocks) break;
+      if (!geometry.columns || lanes / 2 * vector_bytes < kSector) break;
+    }
+    if (best.blocks > 0) break;
+  }
+  return best;
+}
+
+bool same_vectors(const Geometry& a, const Geometry& b) {
+  return a.columns == b.columns && a.width == b.width;
+}
+
+bool few_counts(const Program& p) {
+  int64_t elements = 1;
+  for (int d = 0; d < p.counts.rank; ++d)
+    elements *= p.counts.extents[d];
+  return p.finalize != Finalize::kElemtBackward || elements <= kFewCounts;
+}
+
+// For tests and measurements: every stage is a kernel of its own.
+bool separate_stages() {
+  static const bool on = [] {
+    const char* value = getenv("BNAPI_CUDA_FUSE");
+    return value != nullptr && *value == '0';
+  }();
+  return on;
+}
+
 }  // namespace
 
-std::shared_ptr<const Plan> make_plan(const Program& p, const DeviceLimits&) {
+std::string Plan::describe() const {
+  std::string text = path;
+  const auto add = [&text](bool there, const char* stages) {
+    if (there) text += std::string(", ") + stages;
+  };
+  add(fused, "reduce + finalize + map");
+  add(reduces, reduce_finalizes ? "reduce + finalize" : "reduce");
+  add(finalizes, "finalize");
+  add(maps, reduce_finalizes || finalizes ? "map" : "finalize + map");
+  return text;
+}
+
+std::shared_ptr<const Plan> make_plan(const Program& p, const DeviceLimits& limits) {
   auto plan = std::make_shared<Plan>();
   const Tensors reduced = read_by_reduce(p);
   const Tensors mapped = used_by_map(p);
+  const bool separate = separate_stages();
   plan->typed = is_typed(mapped);
   plan->dtype = mapped.count > 0 ? mapped.args[0]->dtype : DType::kUndefined;
-  if (p.reduce != Reduce::kNone && p.channels > 0) {
-    plan->reduce = make_geometry(p, reduced, plan->typed);
-    const int splits = plan->reduce.walk.splits;
-    plan->finalize_lanes = splits < 8 ? 1 : (splits < 2 * kWarp ? kWarp : kBlock);
+  plan->shared_limit = limits.shared_bytes;
+  plan->reduces = p.reduce != Reduce::kNone && p.channels > 0;
+  plan->maps = p.map != Map::kNone && p.channels > 0 && p.count > 0;
+  if (plan->reduces) plan->reduce = make_geometry(p, reduced, plan->typed);
+  if (plan->maps) plan->map = make_geometry(p, mapped, plan->typed);
+  plan->path = path_of(p, p.map != Map::kNone ? plan->map : plan->reduce);
+
+  if (plan->reduces && plan->maps && same_vectors(plan->reduce, plan->map)) {
+    const Geometry fused = fused_geometry(p, reduced, plan->dtype, plan->typed, plan->reduce);
+    if (fused.blocks > 0) {
+      // Also if it is not fused here: the order of sums is the same on every chip.
+      plan->reduce = fused;
+      const size_t shared = shared_for(p, fused, plan->dtype, plan->typed);
+      plan->fused = !separate && shared <= static_cast<size_t>(limits.shared_bytes);
+    }
+  }
+  if (plan->fused) {
+    plan->reduces = plan->maps = false;
+    return plan;
+  }
+  const int splits = plan->reduce.walk.splits;
+  plan->reduce_finalizes = plan->reduces && splits == 1 && !separate;
+  plan->finalizes = p.finalize != Finalize::kNone && p.channels > 0 && !plan->reduce_finalizes &&
+                    (!plan->maps || plan->reduces || separate || !few_counts(p));
+  plan->finalize_lanes = splits < 8 ? 1 : (splits < 2 * kWarp ? kWarp : kBlock);
+  if (plan->reduces && plan->finalizes) {
     plan->parts_offset =
         take(&plan->workspace_bytes,
              part_size(p.reduce) * static_cast<uint64_t>(p.channels) * static_cast<uint64_t>(splits));
   }
-  if (p.map != Map::kNone && p.channels > 0) {
-    plan->map = make_geometry(p, mapped, plan->typed);
-    plan->channels_offset =
-        take(&plan->workspace_bytes, MapChannels::kBytes * static_cast<uint64_t>(p.channels));
+  if (plan->maps && (plan->finalizes || plan->reduce_finalizes)) {
+    plan->coefficients_offset =
+        take(&plan->workspace_bytes, sizeof(ChannelCoefficients) * static_cast<uint64_t>(p.channels));
   }
-  plan->path = path_of(p, p.map != Map::kNone ? plan->map : plan->reduce);
   return plan;
 }
 
@@ -253,21 +366,28 @@ void run_plan(const Plan& plan, const Program& p, void* workspace, cudaStream_t 
     launch_fills(p, stream);
     return;
   }
-  if (p.channels == 0) return;
+  const auto launch_typed = [&plan](auto launch) { with_type(plan.dtype, plan.typed, launch); };
+  if (plan.fused) {
+    launch_typed(
+        [&](auto element) { launch_fused<decltype(element)>(p, plan.reduce, plan.shared_limit, stream); });
+    return;
+  }
   void* parts = static_cast<char*>(workspace) + plan.parts_offset;
-  const MapChannels channels =
-      MapChannels::at(static_cast<char*>(workspace) + plan.channels_offset, p.channels);
-  if (p.reduce != Reduce::kNone) {
-    with_type(plan.dtype, plan.typed,
-              [&](auto element) { launch_reduce<decltype(element)>(p, plan.reduce, parts, stream); });
+  double* coefficients = nullptr;
+  if (plan.maps && (plan.finalizes || plan.reduce_finalizes)) {
+    coefficients = reinterpret_cast<double*>(static_cast<char*>(workspace) + plan.coefficients_offset);
   }
-  if (p.finalize != Finalize::kNone) {
-    launch_finalize(p, plan.reduce.walk.splits, plan.finalize_lanes, parts,
-                    p.map != Map::kNone ? channels : MapChannels{}, stream);
+  if (plan.reduces) {
+    launch_typed([&](auto element) {
+      launch_reduce<decltype(element)>(p, plan.reduce, plan.reduce_finalizes ? nullptr : parts, coefficients,
+                                       stream);
+    });
   }
-  if (p.map != Map::kNone && p.count > 0) {
-    with_type(plan.dtype, plan.typed,
-              [&](auto element) { launch_map<decltype(element)>(p, plan.map, channels, stream); });
+  if (plan.finalizes) {
+    launch_finalize(p, plan.reduce.walk.splits, plan.finalize_lanes, parts, coefficients, stream);
+  }
+  if (plan.maps) {
+    launch_typed([&](auto element) { launch_map<decltype(element)>(p, plan.map, coefficients, stream); });
   }
 }
 

@@ -19,15 +19,24 @@ struct DeviceLimits {
 
 class Plan : public BackendPlan {
  public:
-  std::string describe() const override { return path; }
+  // For example "rows, reduce + finalize + map": kernels are separated by commas.
+  std::string describe() const override;
 
   const char* path = "";
   Geometry reduce, map;
   bool typed = false;  // all data tensors have the type of the first: no switch per element
   DType dtype = DType::kUndefined;
+  // Which kernels there are.
+  bool fused = false;  // one, with the geometry of `reduce`
+  bool reduces = false;
+  bool reduce_finalizes = false;  // the reduce kernel does
+  bool finalizes = false;         // a kernel of its own does
+  bool maps = false;              // it finalizes, too, if no other kernel does
   int finalize_lanes = 1;
-  uint64_t parts_offset = 0;     // of the reduction's parts in the workspace
-  uint64_t channels_offset = 0;  // of the map's coefficients
+  int shared_limit = 0;
+  // In the workspace, if there: parts from reduce to finalize, coefficients from finalize to map.
+  uint64_t parts_offset = 0;
+  uint64_t coefficients_offset = 0;
 };
 
 std::shared_ptr<const Plan> make_plan(const Program& program, const DeviceLimits& limits);

@@ -2,6 +2,6 @@
 
 namespace bn::cuda {
 
-template void launch_reduce<float>(const Program&, const Geometry&, void*, cudaStream_t);
+template void launch_reduce<float>(const Program&, const Geometry&, void*, double*, cudaStream_t);
 
 }  // namespace bn::cuda

@@ -82,6 +82,23 @@ class DyDotXmuChannel {
   double mean_ = 0;
 };
 
+// A channel's part as the finalize stage takes it.
+__device__ inline Totals totals_of(const Moments& part) {
+  Totals totals;
+  totals.moments = part;
+  return totals;
+}
+__device__ inline Totals totals_of(const RawSums<double>& part) {
+  Totals totals;
+  totals.sums = part;
+  return totals;
+}
+__device__ inline Totals totals_of(const DyDotXmu<double>& part) {
+  Totals totals;
+  totals.dy_dot_xmu = part;
+  return totals;
+}
+
 // Folds the parts of a group of `lanes` threads (1, a power of two up to a warp, or the whole block) in a fixed
 // order; the group's first thread gets the result. `shared` has room for one part per warp.
 template <class Part>

@@ -67,6 +67,8 @@ struct Vector {
     }
   }
 
+  __device__ void clear(int i) { element[i] = T{}; }
+
   template <class V>
   __device__ V get(const DataArg&, int i) const {
     return static_cast<V>(widen_fast(element[i]));
@@ -116,6 +118,8 @@ struct Vector<AnyElement, 1> {
         break;
     }
   }
+
+  __device__ void clear(int) { bits = 0; }
 
   template <class V>
   __device__ V get(const DataArg& arg, int) const {

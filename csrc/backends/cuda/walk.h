@@ -58,6 +58,16 @@ struct Walk {
   int64_t channel_vectors = 0;
 };
 
+// The vectors of one split.
+struct Span {
+  int64_t begin, end;
+};
+
+__device__ inline Span span_of(const Walk& walk, int64_t split) {
+  const int64_t begin = split * walk.chunk;
+  return {begin, begin + walk.chunk < walk.vectors ? begin + walk.chunk : walk.vectors};
+}
+
 // Position of one vector of a channel.
 struct Place {
   int64_t row = 0;     // the outer dimensions, as one number
