@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import deque
@@ -66,6 +67,16 @@ def set_num_threads(threads: int) -> None:
     check(lib.bnapiSetNumThreads(threads))
 
 
+class _Entered(threading.local):
+    """The blocks of devices that this thread is in, each with the device that was current before."""
+
+    def __init__(self) -> None:
+        self.devices: list[tuple[Device, int]] = []
+
+
+_entered = _Entered()
+
+
 class Device:
     """A device by its number. As a context manager it is the thread's current device inside the block.
 
@@ -73,11 +84,10 @@ class Device:
     'cpu'
     """
 
-    __slots__ = ("_previous", "id")
+    __slots__ = ("id",)
 
     def __init__(self, id: int) -> None:
         self.id = id
-        self._previous: list[int] = []
 
     @staticmethod
     def count() -> int:
@@ -137,12 +147,15 @@ class Device:
         return int(sizes[0]), int(sizes[1])
 
     def __enter__(self) -> Device:
-        self._previous.append(Device.current().id)
+        previous = Device.current().id
         self.use()
+        _entered.devices.append((self, previous))
         return self
 
     def __exit__(self, kind: _Raised, value: BaseException | None, trace: TracebackType | None) -> None:
-        check(lib.bnapiSetDevice(self._previous.pop()))
+        # Threads may share the object: each has blocks of its own.
+        last = next(i for i in reversed(range(len(_entered.devices))) if _entered.devices[i][0] is self)
+        check(lib.bnapiSetDevice(_entered.devices.pop(last)[1]))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and other.id == self.id
@@ -171,9 +184,14 @@ def device_id(backend: int, ordinal: int) -> int:
     return _device_ids[backend, ordinal]
 
 
+_LONGEST_MS = (1 << 31) - 1  # 24 days
+
+
 def milliseconds(timeout: float | None) -> int:
-    """A timeout in seconds, None for ever, as the C functions take it."""
-    return -1 if timeout is None else max(0, round(timeout * 1000))
+    """A timeout in seconds, None or infinity for ever, as the C functions take it."""
+    if timeout is None or timeout == math.inf:
+        return -1
+    return min(max(0, round(timeout * 1000)), _LONGEST_MS)
 
 
 class Event:

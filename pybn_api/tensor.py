@@ -8,7 +8,7 @@ from typing import Any
 
 from pybn_api._lib import ffi, lib
 from pybn_api.dtypes import CODES, NAMES
-from pybn_api.errors import alive, check, check_handle, disown
+from pybn_api.errors import alive, check, check_handle, disown, invalid
 
 FORMATS: dict[str, int] = {
     "NCHW": lib.BNAPI_FORMAT_NCHW,
@@ -22,6 +22,13 @@ FORMATS: dict[str, int] = {
 }
 # The label of an array of a given rank whose channel axis is axis 1.
 _BY_RANK = {2: "NC", 3: "NCL", 4: "NCHW", 5: "NCDHW"}
+
+
+def format_code(function: str, name: str) -> int:
+    """The number of a label that a function was given."""
+    if name not in FORMATS:
+        raise invalid(f"{function}: format: {name!r}, where {', '.join(FORMATS)} are known")
+    return FORMATS[name]
 
 
 def format_of_rank(rank: int) -> int:
@@ -82,7 +89,11 @@ class Tensor(_Owner):
     ) -> None:
         if format is None:
             format = format_of_rank(len(shape))
-        label = FORMATS[format] if isinstance(format, str) else format
+        label = format_code("Tensor", format) if isinstance(format, str) else format
+        if isinstance(dtype, str) and dtype not in CODES:
+            raise invalid(f"Tensor: dtype: {dtype!r}, where {', '.join(CODES)} are known")
+        if strides is not None and len(strides) != len(shape):
+            raise invalid(f"Tensor: strides: {len(strides)}, where the shape has {len(shape)} axes")
         storage = list(shape if storage_shape is None else storage_shape)
         super().__init__(
             lib.bnapiCreateTensor(

@@ -37,7 +37,8 @@ def gradient_outputs(
     dtype = statistics_dtype(data) if source is None else floating(source.dtype)
     parameter = vector(channels(data, label), dtype)
     rows = (like(data), parameter, parameter)
-    return [row if wanted else None for row, wanted in zip(rows, mask, strict=False)]
+    # A mask of another length is for the library to refuse.
+    return [row if wanted else None for row, wanted in itertools.zip_longest(rows, mask[:3])]
 
 
 _MASKS = {mask: mask for length in (3, 4) for mask in itertools.product((False, True), repeat=length)}

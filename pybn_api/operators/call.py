@@ -26,7 +26,7 @@ from pybn_api.errors import BnApiError, check, error, invalid
 from pybn_api.executor import Executor, Memory
 from pybn_api.operators.spec import Attribute, Output, OutputRule, Parameter, Spec
 from pybn_api.runtime import Device, Stream, away_stream, default_stream, on_device
-from pybn_api.tensor import FORMATS, BoolArray, Scalar, Tensor, format_of_rank
+from pybn_api.tensor import BoolArray, Scalar, Tensor, format_code, format_of_rank
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -163,7 +163,7 @@ class Planned:
                 if parameter.kind != "label":
                     arguments.append(_attribute(parameter, value))
             else:
-                arguments.append(_tensor(next(views), label))
+                arguments.append(_tensor(spec, next(views), label))
         with on_device(self.device):
             executor = Executor(spec.operator, *arguments, names=spec.names).make_repeatable()
             size = executor.workspace_bytes
@@ -182,7 +182,11 @@ class Planned:
                 (given if wanted else None) if make is None else make()
                 for make, given, wanted in zip(self.allocators, out, self.wanted, strict=True)
             ]
-        inputs, outputs = (arrays, outs) if self.in_place else (_addresses(arrays), _addresses(outs))
+        if self.in_place:
+            inputs, outputs = arrays, outs
+        else:
+            inputs = self._addresses(self.spec.inputs, arrays)
+            outputs = self._addresses(self.spec.outputs, outs)
 
         if self.epoch != runtime.epoch:
             self.idle, self.epoch = {}, runtime.epoch
@@ -217,9 +221,23 @@ class Planned:
             ]
         return outs
 
+    def _addresses(self, parameters: Sequence[Parameter], arrays: list[Array]) -> list[int | None]:
+        found: list[int | None] = []
+        for parameter, array in zip(parameters, arrays, strict=True):
+            family = None if array is None else _known(array)
+            address = None if family is None else family.address(array)
+            # To an executor, address 0 would mean the memory of the call before.
+            if family is not None and address == 0 and 0 not in family.view(array).shape:
+                raise invalid(f"{self.spec.function}: {parameter.name}: an array without memory")
+            found.append(address)
+        return found
+
     def _queue(self, arrays: list[Array], stream: Stream | None) -> tuple[Stream | None, bool]:
         """The stream to use, None for the device's default one, and whether to wait for it."""
         if stream is not None:
+            if not isinstance(stream, Stream):
+                kind = type(stream).__name__
+                raise TypeError(f"{self.spec.function}: stream: a {kind}, where a pybn_api.Stream is needed")
             if stream.device.id != self.device:
                 where = f"of {stream.device}, where the arrays are on {Device(self.device)}"
                 raise invalid(f"{self.spec.function}: stream: {where}")
@@ -239,10 +257,6 @@ _SYNCHRONIZE = _address("bnapiSynchronizeStream")
 _GET_DEVICE = _address("bnapiGetDevice")
 
 
-def _addresses(arrays: list[Array]) -> list[int | None]:
-    return [None if array is None else _known(array).address(array) for array in arrays]
-
-
 def _known(array: Array) -> Family:
     family = family_of(array)
     assert family is not None, type(array)
@@ -258,12 +272,12 @@ def _view(spec: Spec, parameter: Parameter, array: Array) -> View | None:
         raise error(problem.code, f"{spec.function}: {parameter.name}: {problem.message}") from None
 
 
-def _tensor(view: View | Output | None, label: str | None) -> Tensor | None:
+def _tensor(spec: Spec, view: View | Output | None, label: str | None) -> Tensor | None:
     if view is None:
         return None
     strides = view.strides if isinstance(view, View) else dense_strides(view.shape, view.order)
     rank = len(view.shape)
-    format_ = format_of_rank(rank) if label is None or rank < 2 else FORMATS[label]
+    format_ = format_of_rank(rank) if label is None or rank < 2 else format_code(spec.function, label)
     return Tensor(view.shape, view.dtype, strides, format=format_)
 
 

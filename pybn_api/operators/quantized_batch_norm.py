@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 
 from pybn_api.arrays.base import Array, View
 from pybn_api.operators.call import Bound, operator
@@ -74,5 +75,6 @@ def quantized_batch_norm(
     >>> quantized_batch_norm(q, mean, var, 0.5, 0, 1.0, 0, epsilon=0.0).ravel()
     array([-4, -3,  0,  1,  2], dtype=int8)
     """
-    attributes = float(input_scale), int(input_zero_point), float(output_scale), int(output_zero_point)
-    return [input, mean, var, weight, bias], (*attributes, float(epsilon)), out, stream
+    source, target = float(input_scale), float(output_scale)
+    attributes = source, index(input_zero_point), target, index(output_zero_point), float(epsilon)
+    return [input, mean, var, weight, bias], attributes, out, stream
