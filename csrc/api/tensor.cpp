@@ -15,6 +15,8 @@ namespace {
 // Operators refuse ranks above 8. More dimensions than this are no tensor of anybody's but an uninitialised count, and
 // reading so many would leave the caller's array.
 constexpr uint64_t kMaxDims = 64;
+// So for bool arrays, of which masks have 3 or 4 entries.
+constexpr uint64_t kMaxBools = uint64_t{1} << 20;
 
 void require_dims(const char* function, const char* parameter, const int64_t* dims, uint64_t count) {
   if (dims == nullptr && count > 0) {
@@ -285,7 +287,13 @@ bnapiStatus bnapiGetScalarValue(const bnapiScalar* scalar, void* value) {
 bnapiBoolArray* bnapiCreateBoolArray(const bool* value, uint64_t size) {
   return bn::create<bnapiBoolArray>([&] {
     auto array = std::make_shared<bn::BoolArray>();
-    if (value != nullptr) array->values.assign(value, value + size);
+    if (value != nullptr && size > bn::kMaxBools) {
+      throw bn::Error(BNAPI_ERR_PARAM_INVALID, "CreateBoolArray: size: " + std::to_string(size) +
+                                                   "; expected at most " + std::to_string(bn::kMaxBools));
+    }
+    // As bytes: in C an entry may hold what no C++ bool does.
+    const auto* bytes = reinterpret_cast<const unsigned char*>(value);
+    if (value != nullptr) array->values.assign(bytes, bytes + size);
     return Runtime::get().bool_arrays.insert(std::move(array));
   });
 }

@@ -56,7 +56,8 @@ BNAPI_EXPORT bnapiStatus bnapiGetScalarDataType(const bnapiScalar* scalar, bnapi
 /* Copies the value out; `value` must have room for the scalar's type. */
 BNAPI_EXPORT bnapiStatus bnapiGetScalarValue(const bnapiScalar* scalar, void* value);
 
-/* A bool array, copied. NULL or size 0 gives a valid empty one. */
+/* A bool array, copied. NULL or size 0 gives a valid empty one. Returns NULL (message set) if size is above 2^20 or
+ * memory is short. */
 BNAPI_EXPORT bnapiBoolArray* bnapiCreateBoolArray(const bool* value, uint64_t size);
 BNAPI_EXPORT bnapiStatus bnapiDestroyBoolArray(const bnapiBoolArray* array);
 BNAPI_EXPORT bnapiStatus bnapiGetBoolArraySize(const bnapiBoolArray* array, uint64_t* size);

@@ -152,6 +152,26 @@ void test_null_in_descriptors() {
   CHECK_OK(bnapiDestroyBoolArray(empty));
 }
 
+void test_bool_arrays() {
+  const bool one = true;
+  for (const uint64_t many : {(uint64_t{1} << 20) + 1, uint64_t{1} << 40, UINT64_MAX}) {
+    CHECK(bnapiCreateBoolArray(&one, many) == nullptr);
+    CHECK(strstr(bnapiGetRecentErrMsg(), "size") != nullptr);
+  }
+  const std::unique_ptr<bool[]> many(new bool[1 << 20]());
+  bnapiBoolArray* large = bnapiCreateBoolArray(many.get(), 1 << 20);
+  CHECK(large != nullptr);
+  CHECK_REFUSED(kInvalid, bnapiGetBoolArrayValues(large, many.get(), (1 << 20) - 1), "size");
+  CHECK_OK(bnapiDestroyBoolArray(large));
+  // Bytes of a C program that are neither 0 nor 1.
+  const unsigned char bytes[4] = {0, 1, 2, 255};
+  bool values[4] = {};
+  bnapiBoolArray* array = bnapiCreateBoolArray(reinterpret_cast<const bool*>(bytes), 4);
+  CHECK_OK(bnapiGetBoolArrayValues(array, values, 4));
+  CHECK(!values[0] && values[1] && values[2] && values[3]);
+  CHECK_OK(bnapiDestroyBoolArray(array));
+}
+
 // A value that is no live handle, in every function that takes one.
 void refuse_everywhere(uint64_t bits) {
   const auto stream = as_handle<bnapiStream>(bits);
@@ -427,6 +447,7 @@ int main() {
   test_null_in_runtime();
   test_memory();
   test_null_in_descriptors();
+  test_bool_arrays();
   test_made_up_handles();
   test_destroyed_twice();
   test_executors();
