@@ -16,6 +16,7 @@ machine() {
 # A CPU without AVX. Python and NumPy run there too, so the same tests do; those that start compilers do not.
 nehalem() {
   local cpu="qemu-x86_64 -cpu Nehalem .venv/bin/python" isa
+  export PATH=$PWD/.venv/bin:$PATH  # tests start CMake
   # The first entry of the path is the working directory, whose package has no module.
   isa=$(PYTHONPATH=build/dev/python $cpu -c "import sys; sys.path.pop(0); import pybn_api; print(pybn_api.isa())")
   echo "instruction set in use on a Nehalem: $isa"
@@ -26,8 +27,8 @@ nehalem() {
 }
 
 aarch64() {
-  .venv/bin/cmake --preset aarch64 && .venv/bin/cmake --build --preset aarch64 &&
-    .venv/bin/ctest --test-dir build/aarch64 --output-on-failure
+  export PATH=$PWD/.venv/bin:$PATH  # CMake finds Ninja there
+  cmake --preset aarch64 && cmake --build --preset aarch64 && ctest --test-dir build/aarch64 --output-on-failure
 }
 
 big_cases() {
