@@ -9,12 +9,28 @@ int64_t magnitude(int64_t x) {
   return x < 0 ? -x : x;
 }
 
+// The stride of an axis of extent 1 may be anything, also what overflows in an address: no program sees it.
+int64_t stride_of(const Tensor& tensor, int axis) {
+  return tensor.shape[axis] == 1 ? 1 : tensor.strides[axis];
+}
+
+// A single channel lies outside of the loops, as it does in a contiguous tensor.
+int64_t channel_stride_of(const Tensor& tensor, int axis) {
+  if (tensor.shape[axis] != 1) return tensor.strides[axis];
+  int64_t reach = 1;
+  for (int other = 0; other < tensor.rank(); ++other) {
+    const int64_t steps = tensor.shape[other] - 1;
+    if (steps > 0) reach += steps * magnitude(tensor.strides[other]);
+  }
+  return reach;
+}
+
 TensorArg tensor_arg(const Param& param) {
   TensorArg arg;
   arg.rank = param->rank();
   for (int d = 0; d < arg.rank; ++d) {
     arg.extents[d] = param->shape[d];
-    arg.strides[d] = param->strides[d];
+    arg.strides[d] = stride_of(*param, d);
   }
   arg.offset = param->offset;
   arg.dtype = static_cast<DType>(param->dtype);
@@ -29,7 +45,7 @@ void ProgramBuilder::data(DataArg Program::* field, const Param& param) {
   if (!param) return;
   DataArg& arg = program_.*field;
   arg.offset = param->offset;
-  arg.channel_stride = param->strides[axis_];
+  arg.channel_stride = channel_stride_of(*param, axis_);
   arg.dtype = static_cast<DType>(param->dtype);
   arg.slot = param.slot;
   args_[data_count_] = &arg;
@@ -41,7 +57,7 @@ void ProgramBuilder::per_channel(ChannelArg Program::* field, const Param& param
   if (!param) return;
   ChannelArg& arg = program_.*field;
   arg.offset = param->offset;
-  arg.stride = param->strides[0];
+  arg.stride = stride_of(*param, 0);
   arg.dtype = static_cast<DType>(param->dtype);
   arg.slot = param.slot;
 }

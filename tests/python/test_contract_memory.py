@@ -196,3 +196,39 @@ def test_outputs_that_address_an_element_twice_are_found_exactly():
         assert (status != 0) == twice, (shape, strides, message)
         assert not twice or "must not address an element twice" in message
     assert min(found.values()) > 300, found
+
+
+# Strides that overflow as soon as somebody computes with them.
+ABSURD = (-(1 << 63), (1 << 63) - 1, 1 << 62, -1)
+
+
+def _run_on_single_elements(operator: str, absurd: bool, empty: tuple[str, ...]) -> list[bytes]:
+    """What lies in the memory of each tensor after a call with extents of 1 alone, but for empty tensors."""
+    call, memories = {}, []
+    for name, value in TABLE[operator].valid.items():
+        if isinstance(value, D):
+            memory = ffi.new("char[]", bytes([64 + len(memories), 63]) * 32)  # 0.7 or so
+            memories.append(memory)
+            shape = (0 if name in empty else 1, *[1] * (len(value.shape) - 1))
+            strides = tuple(itertools.islice(itertools.cycle(ABSURD), len(shape))) if absurd else None
+            value = replace(value, shape=shape, strides=strides, data=memory)
+        call[name] = value
+    with TestDevice.of_type("cpu"):
+        assert phase_one(operator, call, run=True) == (0, "")
+    return [bytes(ffi.buffer(memory)) for memory in memories]
+
+
+@pytest.mark.parametrize(
+    ("operator", "empty"),
+    [
+        *((operator, ()) for operator in TABLE),
+        ("BatchNorm", ("input", "output")),
+        ("BatchNormReduce", ("x",)),
+    ],
+)
+def test_strides_of_extents_of_1_may_be_anything(operator, empty):
+    """Nothing is ever stepped over along such an axis; the sanitizers would see an address that overflows."""
+    plain = _run_on_single_elements(operator, False, empty)
+    assert plain == _run_on_single_elements(operator, True, empty)
+    before = [bytes([64 + i, 63]) * 32 for i in range(len(plain))]
+    assert any(memory[:64] != b for memory, b in zip(plain, before, strict=True)), "nothing was written"
