@@ -57,7 +57,7 @@ schedules() {
 
 # Array libraries that are too large for every machine's tests.
 jax() {
-  python3 -m venv build/jax && build/jax/bin/pip install -q jax -r tools/requirements/test.txt &&
+  python3 -m venv build/jax && build/jax/bin/pip install -q jax cffi -r tools/requirements/test.txt &&
     build/jax/bin/python -m pytest -q -p no:cacheprovider tests/python/test_arrays.py tests/python/test_dlpack.py
 }
 
