@@ -1,5 +1,6 @@
 // Launches, and the limits and properties of the device: an H100's.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -21,12 +22,31 @@ constexpr int kMaxThreadsPerMultiprocessor = 2048;
 constexpr int kRegisters = 65536;
 constexpr int kRegistersAssumed = 40;  // a thread's: g++ cannot say
 constexpr size_t kSharedBytes = 48 << 10;
-constexpr size_t kSharedBytesOptin = 227 << 10;
+constexpr int kSharedKilobytesOptin = 227;
 constexpr size_t kSharedBytesReserved = 1 << 10;  // of each block
-constexpr size_t kSharedBytesPerMultiprocessor = 228 << 10;
 constexpr int kL2Bytes = 50 << 20;
 constexpr unsigned kPortableCluster = 8;
 constexpr unsigned kLargestCluster = 16;
+
+// BNAPI_SIMT_SHARED: kilobytes that a block can ask for, on chips with less than an H100.
+size_t shared_bytes_optin() {
+  static const size_t bytes = [] {
+    const char* text = getenv("BNAPI_SIMT_SHARED");
+    if (text == nullptr) return size_t{kSharedKilobytesOptin} << 10;
+    const int kilobytes = atoi(text);
+    if (kilobytes < static_cast<int>(kSharedBytes >> 10) || kilobytes > kSharedKilobytesOptin) {
+      fprintf(stderr, "bn_simt: BNAPI_SIMT_SHARED=%s: %zu to %d kilobytes\n", text, kSharedBytes >> 10,
+              kSharedKilobytesOptin);
+      abort();
+    }
+    return static_cast<size_t>(kilobytes) << 10;
+  }();
+  return bytes;
+}
+
+size_t shared_bytes_per_multiprocessor() {
+  return shared_bytes_optin() + kSharedBytesReserved;
+}
 
 struct KernelLimits {
   size_t dynamic_shared_bytes = kSharedBytes;
@@ -81,8 +101,8 @@ cudaDeviceProp properties_of(int device) {
   p.uuid.bytes[15] = static_cast<char>(device + 1);
   p.totalGlobalMem = kDeviceBytes;
   p.sharedMemPerBlock = kSharedBytes;
-  p.sharedMemPerBlockOptin = kSharedBytesOptin;
-  p.sharedMemPerMultiprocessor = kSharedBytesPerMultiprocessor;
+  p.sharedMemPerBlockOptin = shared_bytes_optin();
+  p.sharedMemPerMultiprocessor = shared_bytes_per_multiprocessor();
   p.reservedSharedMemPerBlock = kSharedBytesReserved;
   p.regsPerBlock = kRegisters;
   p.regsPerMultiprocessor = kRegisters;
@@ -246,7 +266,7 @@ cudaError_t bn_simt_func_set_attribute(const void* kernel, cudaFuncAttribute att
     KernelLimits& limits = limits_of(kernel, current_device());
     switch (attribute) {
       case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || static_cast<size_t>(value) > kSharedBytesOptin)
+        if (value < 0 || static_cast<size_t>(value) > shared_bytes_optin())
           return refuse(cudaErrorInvalidValue, "%d bytes of shared memory: no kernel can have that", value);
         limits.dynamic_shared_bytes = static_cast<size_t>(value);
         break;
@@ -265,7 +285,7 @@ cudaError_t bn_simt_max_active_blocks(int* blocks, int threads, size_t dynamic_s
     if (blocks == nullptr || threads <= 0 || threads > static_cast<int>(kMaxThreads))
       return cudaErrorInvalidValue;
     const int warps = (threads + 31) / 32;
-    const size_t shared = kSharedBytesPerMultiprocessor / (dynamic_shared_bytes + kSharedBytesReserved);
+    const size_t shared = shared_bytes_per_multiprocessor() / (dynamic_shared_bytes + kSharedBytesReserved);
     int most = kMaxBlocksPerMultiprocessor;
     most = std::min(most, kMaxThreadsPerMultiprocessor / (warps * 32));
     most = std::min(most, kRegisters / (kRegistersAssumed * warps * 32));
