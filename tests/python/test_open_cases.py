@@ -113,7 +113,8 @@ PLAIN = [
 @pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.name)
 def test_case(device, case):
     inputs = case.make()
-    expected = case.reference(inputs)
+    with np.errstate(invalid="ignore"):  # infinities, whose difference is NaN as it should be
+        expected = case.reference(inputs)
     if (
         case.protocol
         and "one device buffer" not in case.protocol[0]
