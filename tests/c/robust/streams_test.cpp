@@ -418,13 +418,13 @@ void test_turns() {
 void test_finalize_with_work() {
   const bnapiStream stream = new_stream();
   const bnapiEvent event = new_event();
-  Load load;
+  Load load, default_load;  // streams run beside each other
   load.enqueue(stream, 4);
-  load.enqueue(nullptr, 2);
+  default_load.enqueue(nullptr, 2);
   CHECK_OK(bnapiRecordEvent(event, stream));
   CHECK_OK(bnapiInit(nullptr));
   CHECK_OK(bnapiFinalize());
-  CHECK(load.arrived());
+  CHECK(load.arrived() && default_load.arrived());
   CHECK_STATUS(BNAPI_ERR_RT_INVALID_HANDLE, bnapiSynchronizeStream(stream));
   CHECK_STATUS(BNAPI_ERR_RT_INVALID_HANDLE, bnapiSynchronizeEvent(event));
   // Usable at once.
