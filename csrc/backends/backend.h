@@ -78,9 +78,10 @@ class Backend {
   // Phase one. Looks at the program's shapes, strides and types; its data addresses are not set yet, and may be
   // of any alignment when they are.
   virtual std::shared_ptr<const BackendPlan> plan(int ordinal, const Program& program) = 0;
-  // Phase two: enqueues the bound program. `workspace` has the planned size and 64-byte alignment.
-  virtual void launch(const std::shared_ptr<const BackendPlan>& plan, const Program& bound, void* workspace,
-                      Stream& stream) = 0;
+  // Phase two: enqueues the bound program. `workspace` has the planned size and 64-byte alignment; `name` is the
+  // operator's, for profilers.
+  virtual void launch(const char* name, const std::shared_ptr<const BackendPlan>& plan, const Program& bound,
+                      void* workspace, Stream& stream) = 0;
 };
 
 // The backends of this build, or null where there is none or no driver (the reason is in *why). Each is created

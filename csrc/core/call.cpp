@@ -185,13 +185,13 @@ void print_call(const Executor& executor, const Program& p, double elapsed_ms) {
 void launch(const Executor& executor, const Program& bound, void* workspace, Stream& stream) try {
   Backend& backend = *Runtime::get().device(executor.device).backend;
   if (!verbose()) {
-    backend.launch(executor.plan, bound, workspace, stream);
+    backend.launch(op_name(executor.op), executor.plan, bound, workspace, stream);
     return;
   }
   // Timing needs the work to be alone: calls are synchronous when they are watched.
   stream.synchronize(-1);
   const auto begin = std::chrono::steady_clock::now();
-  backend.launch(executor.plan, bound, workspace, stream);
+  backend.launch(op_name(executor.op), executor.plan, bound, workspace, stream);
   stream.synchronize(-1);
   const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - begin;
   try {

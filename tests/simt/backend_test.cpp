@@ -124,7 +124,7 @@ void run(const bn::Program& program, const std::vector<Buffer*>& outputs) {
   for (const char* schedule : {"order", "reversed", "random:7"}) {
     bn_simt_set_schedule(schedule);
     backend()->set(0, workspace.memory, 0xFF, workspace.bytes);
-    backend()->launch(plan, program, workspace.memory, *stream);
+    backend()->launch("test", plan, program, workspace.memory, *stream);
     stream->synchronize(-1);
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (first.size() <= i) {

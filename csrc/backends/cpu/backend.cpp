@@ -62,8 +62,8 @@ class CpuBackend final : public Backend {
 
   std::shared_ptr<const BackendPlan> plan(int, const Program& program) override { return make_plan(program); }
 
-  void launch(const std::shared_ptr<const BackendPlan>& plan, const Program& bound, void* workspace,
-              Stream& stream) override {
+  void launch(const char*, const std::shared_ptr<const BackendPlan>& plan, const Program& bound,
+              void* workspace, Stream& stream) override {
     static_cast<CpuStream&>(stream).launch(std::static_pointer_cast<const Plan>(plan), bound, workspace);
   }
 

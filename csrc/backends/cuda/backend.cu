@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cuda/range.h"
 #include "backends/cuda/stream.h"
 #include "core/status.h"
 
@@ -101,11 +102,12 @@ class CudaBackend : public Backend {
     return make_plan(program, devices_.at(static_cast<size_t>(ordinal)).limits);
   }
 
-  void launch(const std::shared_ptr<const BackendPlan>& plan, const Program& bound, void* workspace,
-              Stream& stream) override {
+  void launch(const char* name, const std::shared_ptr<const BackendPlan>& plan, const Program& bound,
+              void* workspace, Stream& stream) override {
     auto* mine = dynamic_cast<CudaStream*>(&stream);
     if (mine == nullptr)
       throw Error(BNAPI_ERR_RT_STREAM_CONTEXT, "cuda: the stream belongs to another backend");
+    const ProfilerRange range(name);
     DeviceScope scope(mine->ordinal());
     run_plan(static_cast<const Plan&>(*plan), bound, workspace, static_cast<cudaStream_t>(mine->native()));
   }
