@@ -29,7 +29,6 @@ class CudaBackend : public Backend {
       device.name = "cuda (emulated)";
 #endif
       device.limits.shared_bytes = static_cast<int>(properties.sharedMemPerBlockOptin);
-      device.limits.clusters = properties.major >= 9;
       devices_.push_back(std::move(device));
     }
   }

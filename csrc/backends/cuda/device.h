@@ -155,9 +155,8 @@ struct LaunchShape {
   unsigned blocks = 1;
   unsigned threads = kBlock;
   size_t shared_bytes = 0;
-  size_t shared_limit =
-      0;  // the most that a block of the device can have; for kernels that may need more than usual
-  unsigned cluster = 1;  // blocks of a cluster
+  // The most that a block of the device can have; for kernels that may need more than usual.
+  size_t shared_limit = 0;
 };
 
 // What every kernel can have without asking.
@@ -176,13 +175,6 @@ void launch(const char* name, void (*kernel)(Params...), const LaunchShape& shap
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(shape.shared_limit)),
           name);
-  }
-  cudaLaunchAttribute attributes[1];
-  if (shape.cluster > 1) {
-    attributes[0].id = cudaLaunchAttributeClusterDimension;
-    attributes[0].val.clusterDim = {shape.cluster, 1, 1};
-    config.attrs = attributes;
-    config.numAttrs = 1;
   }
 #if defined(BN_SIMT)
   check(bn_simt_launch(&config, name, reinterpret_cast<const void*>(kernel),

@@ -10,11 +10,9 @@
 
 namespace bn::cuda {
 
-// What plans depend on. Nothing here but shared memory differs between the chips of one architecture, and no
-// result's bits depend on the number of multiprocessors.
+// What plans depend on: which kernels there are, but no result's bits.
 struct DeviceLimits {
   int shared_bytes = 48 << 10;  // that a block can ask for
-  bool clusters = false;
 };
 
 class Plan : public BackendPlan {
