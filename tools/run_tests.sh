@@ -35,8 +35,7 @@ case $preset in
   simt) export BNAPI_TEST_DEVICE=${BNAPI_TEST_DEVICE:-all} ;;
   tsan)
     preload="$(g++ -print-file-name=libtsan.so) $(g++ -print-file-name=libstdc++.so)"
-    # PyTorch's threads hand memory over in ways that nothing here has seen compiled.
-    TSAN_OPTIONS=$TSAN_OPTIONS:ignore_noninstrumented_modules=1
+    TSAN_OPTIONS="$TSAN_OPTIONS:suppressions='$PWD/tools/tsan.suppressions'"
     ;;
 esac
 if [ "$preset" = simt-asan ]; then
