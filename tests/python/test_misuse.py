@@ -63,8 +63,9 @@ def test_what_is_no_stream():
 @pytest.mark.parametrize("timeout", [0, -1, 1e-9, 1e9, 1e300, math.inf, None])
 def test_any_timeout_of_work_that_is_done(timeout):
     with Stream() as stream, pybn_api.Event() as event:
-        stream.synchronize(timeout)
         event.record(stream)
+        stream.synchronize()
+        stream.synchronize(timeout)
         event.synchronize(timeout)
 
 
