@@ -87,9 +87,10 @@ class OverRows {
   BN_INLINE void map(const Map& what, int64_t channel, int64_t channels, int64_t unit, int64_t end,
                      const CoefficientPlanes& k) {
     if constexpr (!std::is_same<Walk, PackedWalk<Elem>>::value) {
-      if (schedule_.stream_out) return map_block<true>(what, walk_, channel, channels, unit, end, k);
+      if (schedule_.stream_out)
+        return map_block<true>(what, walk_, schedule_, channel, channels, unit, end, k);
     }
-    map_block<false>(what, walk_, channel, channels, unit, end, k);
+    map_block<false>(what, walk_, schedule_, channel, channels, unit, end, k);
   }
 
  private:

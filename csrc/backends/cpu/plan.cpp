@@ -31,6 +31,10 @@ constexpr int64_t kShortestWalk = 64;
 constexpr int64_t kStreamBytes = 4 << 20;
 // Runs shorter than this are not: their unaligned ends would be most of the work.
 constexpr int64_t kShortestStreamed = 256;
+// Rows of so many bytes are mapped as one run with those that follow them. Shorter ones can be less than a step of a
+// vector; in longer ones it is no matter how they end.
+constexpr int64_t kShortestJoinedBytes = 64;
+constexpr int64_t kLongestJoinedBytes = 2048;
 // A fused task whose channels are larger than this, a part of a level-2 cache, maps them in so many pieces, the last
 // one first.
 constexpr int64_t kCachedBytes = 512 << 10;
@@ -166,6 +170,13 @@ void set_views(Schedule& s, const Program& p, unsigned tensors) {
 // Is there one position after the other, `channels` elements apart, in every tensor?
 bool dense_positions(const Schedule& s, int64_t channels) {
   return s.loop_dims == 1 && all_views(s, [&](const DataView& view) { return view.strides[0] == channels; });
+}
+
+// Does each channel's row begin where the one of the channel before it ends, in every tensor?
+bool rows_follow(const Schedule& s) {
+  const int64_t length = s.extents[s.loop_dims - 1];
+  return s.path == Path::kRows &&
+         all_views(s, [&](const DataView& view) { return view.channel_stride == length; });
 }
 
 void choose_path(Schedule& s, const Program& p) {
@@ -321,9 +332,12 @@ void plan_data(Schedule& s, const Program& p) {
   }
   const int64_t size = dtype_size(s.elem);
   if (s.splits == 1) s.tiles_per_split = std::max<int64_t>(1, s.tiles);
+  s.joined_rows = rows_follow(s) && s.unit_length * size >= kShortestJoinedBytes &&
+                  s.unit_length * size < kLongestJoinedBytes;
+  const int64_t run_length = s.joined_rows ? s.block * s.unit_length : s.unit_length;
   s.stream_out =
       p.map != Map::kNone && p.channels * p.count * size >= kStreamBytes &&
-      (s.path == Path::kChannelsLast || (s.path == Path::kRows && s.unit_length >= kShortestStreamed));
+      (s.path == Path::kChannelsLast || (s.path == Path::kRows && run_length >= kShortestStreamed));
 
   const bool in_pieces = s.block * p.count * dtype_size(s.elem) >= kCachedBytes;
   s.fused_units = std::max<int64_t>(1, in_pieces ? ceil_div(s.units, kFusedPieces) : s.units);

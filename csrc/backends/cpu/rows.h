@@ -1,6 +1,7 @@
 // Reduce and map on blocks of channels, over either walk of walk.h.
 #pragma once
 
+#include "backends/cpu/map_joined.h"
 #include "backends/cpu/map_run.h"
 #include "backends/cpu/walk.h"
 
@@ -112,19 +113,24 @@ void reduce_block(Walk& walk, const Program& p, const Schedule& s, int64_t chann
 
 // Maps units [first_unit, end_unit) of `channels` channels.
 template <bool kStream, class Map, class Walk>
-__attribute__((noinline)) void map_block(const Map& map, Walk& walk, int64_t channel, int64_t channels,
-                                         int64_t first_unit, int64_t end_unit,
+__attribute__((noinline)) void map_block(const Map& map, Walk& walk, const Schedule& s, int64_t channel,
+                                         int64_t channels, int64_t first_unit, int64_t end_unit,
                                          const CoefficientPlanes& coefficients) {
   MapCoefficients<typename Walk::Elem, kMaxBlock> ready;
   ready.set(coefficients, channels);
   const unsigned used = map.reads() | map.writes();
+  const bool join = s.joined_rows && ready.all_fit;
   walk.begin(channel, channels);
   walk.seek(first_unit);
   for (int64_t unit = first_unit; unit < end_unit;) {
     const int64_t units = walk.read(map.reads(), end_unit - unit);
     auto row = walk.first(units, used);
-    for (int64_t c = 0; c < channels; ++c, walk.to_channel(row, c, used))
-      map_run<kStream>(map, row, ready, c);
+    if (join) {
+      map_joined<kStream>(map, row.at, ready, s.unit_length, channels);
+    } else {
+      for (int64_t c = 0; c < channels; ++c, walk.to_channel(row, c, used))
+        map_run<kStream>(map, row, ready, c);
+    }
     walk.write(map.writes());
     walk.next(units);
     unit += units;

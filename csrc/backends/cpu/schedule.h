@@ -75,6 +75,7 @@ struct Schedule : Plan {
   int64_t tiles_per_split = 0;
   int64_t finalize_channels = 64;  // channels of a finalize task
   int64_t fused_units = 1;         // that a fused task maps at a time
+  bool joined_rows = false;        // rows: those of a block of channels are mapped as one run
   bool stream_out = false;         // outputs go past the caches
 
   int64_t partials_at = 0;      // workspace, bytes
