@@ -1,4 +1,4 @@
-"""Times this library against its peers, side by side, and writes the tables and plots of docs/performance.md.
+"""Times this library against its peers, side by side; report.py makes docs/performance.md of what it writes.
 
 Every peer is a process of its own (benchmarks/peers). They take turns within a round, rounds are repeated,
 and the median over rounds counts, so that a change in the machine's speed meets everybody. The ceiling is
@@ -6,7 +6,7 @@ measured the same way: the least memory traffic the operation needs (peers/traff
 
     python benchmarks/run.py --quick                 a few cases
     python benchmarks/run.py                         all of them, about half an hour on 2 cores
-    python benchmarks/run.py --only reduce_backward --write docs
+    python benchmarks/run.py --only reduce_backward
 """
 
 from __future__ import annotations
