@@ -63,7 +63,7 @@ def test_large_tensors_on_several_threads(device, threads):
         pytest.skip("large")
     before = pybn_api.num_threads()
     random = np.random.default_rng(1)
-    for shape in ((4, 2, 331, 257), (2, 3, 700, 800), (16, 64, 28, 28), (40000, 9)):
+    for shape in ((4, 2, 331, 257), (2, 3, 700, 800), (16, 64, 28, 28), (3, 1100, 19, 19), (40000, 9)):
         x, dy = (random.standard_normal(shape, np.float32) for _ in range(2))
         for layout in ("contiguous", "channels_last"):
             a, b = LAYOUTS[layout](x), LAYOUTS[layout](dy)

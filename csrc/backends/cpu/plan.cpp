@@ -18,6 +18,8 @@ constexpr int64_t kFewTasks = 16;
 constexpr int64_t kMaxTasks = 256;
 // From this size on, the order in which memory is read matters more than the cost of another stage.
 constexpr int64_t kSequentialBytes = 4 << 20;
+// What a fused task of channels-last data may read, so that the tasks of a few threads share a level-3 cache.
+constexpr int64_t kBlockBytes = 4 << 20;
 // Splits are merged one by one, for each channel.
 constexpr int64_t kMaxSplits = 64;
 // Short rows are walked over so many channels that memory is read in pieces of at least this size.
@@ -246,6 +248,17 @@ void cut_channel(Schedule& s, const Program& p) {
   s.tiles = std::max<int64_t>(1, ceil_div(s.units, s.units_per_tile));
 }
 
+// Is a program over channels-last data reduced and mapped block by block of kColumnBlock channels? A strip of so many
+// fills pages well enough to be walked over all positions, and what the reduction read is still in cache for the map.
+bool fuses_blocks(const Schedule& s, const Program& p, int64_t size) {
+  if (p.reduce == Reduce::kNone || p.map == Map::kNone || s.repeat > 1) return false;
+  int64_t inputs = 0;
+  for (unsigned reads = uses_of(p).reads; reads != 0; reads >>= 1)
+    inputs += reads & 1;
+  return s.work_bytes >= kSequentialBytes && p.channels >= kColumnBlock * std::max(2, num_threads()) &&
+         kColumnBlock * p.count * inputs * size <= kBlockBytes;
+}
+
 // Blocks of channels, tasks and splits.
 void cut_work(Schedule& s, const Program& p) {
   int64_t moved_bytes = 0;  // per position of a channel
@@ -291,8 +304,12 @@ void cut_work(Schedule& s, const Program& p) {
     split = true;
   }
   if (s.path == Path::kChannelsLast && wanted > 1) {
-    // Memory is read in order: walking a block of channels over all positions is several times slower, even where
-    // the block then stays in cache.
+    if (fuses_blocks(s, p, size)) {
+      s.channels_per_task = kColumnBlock;
+      return;
+    }
+    // Memory is read in order: walking a narrow block of channels over all positions is several times slower, even
+    // where the block then stays in cache.
     split = s.tiles > 1;
     if (split) s.channels_per_task = p.channels;
   }
