@@ -20,8 +20,7 @@ BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def case_of(row: dict[str, Any]) -> Case:
-    c = row["case"]
-    return Case(c["op"], c["dtype"], c["layout"], tuple(c["shape"]))
+    return Case.from_json(row["case"])
 
 
 def best_peer(seconds: dict[str, float]) -> tuple[str, float] | None:

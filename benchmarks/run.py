@@ -1,12 +1,14 @@
 """Times this library against its peers, side by side; report.py makes docs/performance.md of what it writes.
 
 Every peer is a process of its own (benchmarks/peers). They take turns within a round, rounds are repeated,
-and the median over rounds counts, so that a change in the machine's speed meets everybody. The ceiling is
-measured the same way: the least memory traffic the operation needs (peers/traffic.cpp).
+and the median over rounds counts, so that a change in the machine's speed meets everybody. Between two turns
+there is a rest, in which the threads of the peer before stop spinning: OpenMP's go on for some milliseconds.
+The ceiling is measured the same way: the least memory traffic the operation needs (peers/traffic.cpp).
 
     python benchmarks/run.py --quick                 a few cases
-    python benchmarks/run.py                         all of them, about half an hour on 2 cores
+    python benchmarks/run.py                         all of them, over an hour on 2 cores
     python benchmarks/run.py --only reduce_backward
+    python benchmarks/run.py --resume                those that the results file does not have yet
 """
 
 from __future__ import annotations
@@ -104,11 +106,12 @@ def find_peers(build: Path, onednn: Path) -> list[Peer]:
     return [p for p in found if Path(p.command[0]).exists()]
 
 
-def time_case(case: Case, peers: list[Peer], rounds: int, turn: float) -> Result:
+def time_case(case: Case, peers: list[Peer], rounds: int, turn: float, rest: float) -> Result:
     ready = [p for p in peers if p.ask(f"prepare {case.line()}") == "ok"]
     samples: dict[str, list[float]] = {p.name: [] for p in ready}
     for _ in range(rounds):
         for peer in ready:
+            time.sleep(rest)
             answer = peer.ask(f"time {turn}")
             if not answer.startswith("skip"):
                 samples[peer.name].append(float(answer))
@@ -177,7 +180,9 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--turn", type=float, default=0.04, help="seconds that a peer runs in each round")
+    parser.add_argument("--rest", type=float, default=0.02, help="seconds between two turns")
     parser.add_argument("--append", action="store_true", help="keep other cases that the results file has")
+    parser.add_argument("--resume", action="store_true", help="time only the cases that it does not have")
     parser.add_argument(
         "--build", type=Path, default=ROOT / "build" / "bench", help="where the compiled peers are"
     )
@@ -193,12 +198,15 @@ def main() -> None:
     ]
     print("peers: " + ", ".join(p.name for p in peers), file=sys.stderr)
     earlier: list[dict[str, Any]] = []
-    if arguments.append and arguments.json.exists():
+    if (arguments.append or arguments.resume) and arguments.json.exists():
         earlier = json.loads(arguments.json.read_text())["results"]
+    if arguments.resume:
+        known = {Case.from_json(row["case"]) for row in earlier}
+        cases = [c for c in cases if c not in known]
     results: list[Result] = []
     try:
         for case in with_progress(cases):
-            results.append(time_case(case, peers, arguments.rounds, arguments.turn))
+            results.append(time_case(case, peers, arguments.rounds, arguments.turn, arguments.rest))
             show(results[-1:])
             save(results, arguments.json, earlier)
     finally:
